@@ -1,0 +1,201 @@
+"""The session's own state: properties of the root task, written only by ``tx.update_session``.
+
+They are no part of the task: they stay writable when the root is terminal, and every write is fenced by
+the lease's epoch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import Any, Final
+
+from lethe_core.graph.nodes import NodeId, SessionId
+
+
+class SessionStatus(StrEnum):
+    RUNNING = "running"
+    COMPLETE = "complete"
+    NOTHING_FOUND = "nothing_found"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the answer calls."""
+
+    tool: str  # "web_search" | "fetch_url"
+    argument: str
+
+
+class CallOutcome(StrEnum):
+    NEW = "new"  # something that the graph, or the task, did not have
+    NOTHING = "nothing"
+    FAILED = "failed"  # network, provider: says nothing about what there is to find
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What came of one tool call; ``index`` is its place among the answer's calls."""
+
+    index: int
+    outcome: CallOutcome
+    yielded: bool  # at least one new item aligned with the goal or the task (algorithms.md 2)
+    n_new: int
+    reason: str = ""  # of a failed one
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRecord:
+    """One bought answer of the model, or the record that none came."""
+
+    round: int  # 0, then the repair rounds 1 and 2
+    text: str
+    model: str
+    tokens: int
+    failure: str = ""  # why there is no text
+
+
+class Outcome(StrEnum):
+    """What became of an iteration's answers."""
+
+    APPLIED = "applied"
+    DROPPED = "dropped"  # no round gave valid operations
+    UNANSWERED = "unanswered"  # the model call failed
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRecord:
+    """The open iteration: what has been decided and committed so far (architecture.md, "Phases").
+
+    Written in order: ``select`` (task, pressure, thinking budget), ``begin`` (packed ids, prompt), an
+    ``answer`` a round, ``ops``, one ``call`` a tool call, and ``end``, which closes the record. A rerun reads
+    it and never recomputes what stands in it.
+    """
+
+    iteration: int  # from 1
+    task: NodeId
+    pressure: float
+    thinking_tokens: int
+    evidence_mark: int = 0  # the highest evidence sequence when the iteration began
+    reweighted: bool = False  # the sync of this iteration changed strengths
+    synced: bool = False
+    begun: bool = False
+    din_version: int = 0
+    packed: tuple[NodeId, ...] = ()
+    system: str = ""
+    prompt: str = ""
+    answers: tuple[AnswerRecord, ...] = ()
+    outcome: Outcome | None = None  # set by ops
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[CallResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord:
+    """A search that a task made."""
+
+    task: NodeId
+    query: str
+    iteration: int
+    outcome: CallOutcome
+    n_new: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskNote:
+    """A warn line to be shown to a task: a block, a subtask like a failed one."""
+
+    task: NodeId
+    text: str
+    iteration: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedSource:
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """All that a session knows beside its nodes and edges."""
+
+    session_id: SessionId
+    uuid: str  # internal: a name used again after a deletion finds nothing old
+    root: NodeId
+    goal: str
+    profile: str  # the embedding profile that filled the graph
+    config: Mapping[str, Any]  # effective settings that a resume takes over; no secrets
+    status: SessionStatus = SessionStatus.RUNNING
+    stop_reason: str = ""
+    message: str = ""  # what a person should know about the stop
+    iterations: int = 0  # completed
+    seconds: float = 0.0  # at work, summed over runs
+    tokens: int = 0
+    cost: float = 0.0
+    n_unanswered: int = 0  # iterations in a row without an answer from the model
+    n_search_failed: int = 0  # iterations in a row in which every call failed
+    n_zero_yield: int = 0
+    signals: tuple[Mapping[str, Any], ...] = ()  # an IterationSignals an iteration
+    task_coverage: Mapping[str, float] = field(default_factory=dict)  # at the end of the last iteration
+    phase: PhaseRecord | None = None
+    searches: tuple[SearchRecord, ...] = ()
+    notes: tuple[TaskNote, ...] = ()
+    skipped: tuple[SkippedSource, ...] = ()
+    models: tuple[str, ...] = ()  # every reasoner that answered, in order of first use
+    block_notices: tuple[NodeId, ...] = ()  # blocked tasks whose parents were reopened once
+    removed_citations: int = 0  # cited ids that were not in the model's context
+    sections: Mapping[str, str] = field(default_factory=dict)  # phase `report-n`: prose bought for a section
+    series: str = ""
+    n: int = 1
+    previous: str = ""
+    created_at: float = 0.0
+    updated_at: float = 0.0
+
+
+class Keep(Enum):
+    """Stands for "leave this field as it is", where None is a value."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPatch:
+    """Changes of the session's state; a field left at KEEP stays as it is. Sequences are replaced whole."""
+
+    config: Mapping[str, Any] | Keep = KEEP
+    status: SessionStatus | Keep = KEEP
+    stop_reason: str | Keep = KEEP
+    message: str | Keep = KEEP
+    iterations: int | Keep = KEEP
+    seconds: float | Keep = KEEP
+    tokens: int | Keep = KEEP
+    cost: float | Keep = KEEP
+    n_unanswered: int | Keep = KEEP
+    n_search_failed: int | Keep = KEEP
+    n_zero_yield: int | Keep = KEEP
+    signals: tuple[Mapping[str, Any], ...] | Keep = KEEP
+    task_coverage: Mapping[str, float] | Keep = KEEP
+    phase: PhaseRecord | None | Keep = KEEP
+    searches: tuple[SearchRecord, ...] | Keep = KEEP
+    notes: tuple[TaskNote, ...] | Keep = KEEP
+    skipped: tuple[SkippedSource, ...] | Keep = KEEP
+    models: tuple[str, ...] | Keep = KEEP
+    block_notices: tuple[NodeId, ...] | Keep = KEEP
+    removed_citations: int | Keep = KEEP
+    sections: Mapping[str, str] | Keep = KEEP
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write to a session; ``epoch`` fences every write."""
+
+    session_id: SessionId
+    owner: str  # host/pid/start/nonce
+    until: float  # database clock, seconds since the epoch
+    epoch: int
