@@ -61,7 +61,7 @@ def no_vector() -> Vector:
 # Identity, not value: nodes hold arrays, and two nodes are the same when their ids are.
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskNode:
-    """A unit of work. ``id``, ``short_id``, ``session_id``, ``sequence`` and ``created_at`` are given by the store."""
+    """A unit of work. The store gives ``id``, ``short_id``, ``session_id``, ``sequence`` and ``created_at``."""
 
     description: str
     embed_text: str

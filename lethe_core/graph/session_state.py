@@ -181,7 +181,7 @@ class SessionPatch:
     n_zero_yield: int | Keep = KEEP
     signals: tuple[Mapping[str, Any], ...] | Keep = KEEP
     task_coverage: Mapping[str, float] | Keep = KEEP
-    phase: PhaseRecord | None | Keep = KEEP
+    phase: PhaseRecord | Keep | None = KEEP
     searches: tuple[SearchRecord, ...] | Keep = KEEP
     notes: tuple[TaskNote, ...] | Keep = KEEP
     skipped: tuple[SkippedSource, ...] | Keep = KEEP

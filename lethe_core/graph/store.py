@@ -22,7 +22,7 @@ class GraphDelta:
 
 
 class Transaction(Protocol):
-    """Everything between entering and leaving ``store.transaction(lease)`` is committed at once or not at all."""
+    """What happens inside ``with store.transaction(lease)`` is committed at once or not at all."""
 
     @property
     def state(self) -> SessionState:
@@ -52,7 +52,8 @@ class Transaction(Protocol):
     def update_node(self, node_id: NodeId, patch: TaskPatch | EvidencePatch) -> Node:
         """Change a node; returns it as it is then.
 
-        Raises NodeNotFoundError, ImmutableNodeError (terminal task, forbidden status move), InvalidValueError.
+        Raises NodeNotFoundError, InvalidValueError, ImmutableNodeError (a terminal task, a forbidden move of
+        its status).
         """
         ...
 

@@ -1,0 +1,50 @@
+"""Cited text: the small Markdown that syntheses and results are written in.
+
+Each claim is a line or a sentence that ends with its citations in brackets, short ids with an optional
+date: ``… [e-7c0b]``, ``… [e-7c0b 2024-03-11; e-91aa]``. A table keeps its header and separator rows; each
+further row is a claim and carries its citations behind its last pipe. A quotation stands in “ ”.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lethe_core.graph.nodes import ShortId
+
+CITATION = re.compile(
+    r"\s*\[((?:e-[0-9a-f]{4,32})(?:[ \d-]{0,16})?(?:\s*[;,]\s*e-[0-9a-f]{4,32}(?:[ \d-]{0,16})?)*)\]"
+)
+_ID = re.compile(r"e-[0-9a-f]{4,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class CitedRun:
+    """A run of text up to and with one bracket; ``ids`` is empty for text behind the last bracket."""
+
+    text: str  # without the bracket
+    ids: tuple[ShortId, ...]
+
+
+def cite(short_id: str, date: str = "") -> str:
+    """The bracket for one source."""
+    return f"[{short_id} {date}]" if date else f"[{short_id}]"
+
+
+def split_citations(text: str) -> Sequence[CitedRun]:
+    """Split a line at its brackets, in order; nothing but white space around brackets is lost."""
+    runs: list[CitedRun] = []
+    start = 0
+    for match in CITATION.finditer(text):
+        ids = tuple(ShortId(found) for found in _ID.findall(match.group(1)))
+        runs.append(CitedRun(text[start : match.start()].strip(), ids))
+        start = match.end()
+    rest = text[start:].strip()
+    if rest:
+        runs.append(CitedRun(rest, ()))
+    return runs
+
+
+def cited_ids(text: str) -> list[ShortId]:
+    """Every cited short id, each once, in order of appearance."""
+    found = (ShortId(i) for match in CITATION.finditer(text) for i in _ID.findall(match.group(1)))
+    return list(dict.fromkeys(found))
