@@ -16,7 +16,7 @@ WarnKind = Literal["searched", "avoid", "dead_end", "sibling", "zero_yield", "no
 
 @dataclass(frozen=True, slots=True)
 class Warn:
-    """One ``!`` line. What a model or a page wrote (``quoted``) is quoted; the rest is the system's own words."""
+    """One ``!`` line: what a model or a page wrote (``quoted``), and the system's own words."""
 
     kind: WarnKind
     quoted: str  # the query of a search, the description of a sibling, the antifocus; empty for none

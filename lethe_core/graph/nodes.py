@@ -61,7 +61,7 @@ def no_vector() -> Vector:
 # Identity, not value: nodes hold arrays, and two nodes are the same when their ids are.
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskNode:
-    """A unit of work. The store gives ``id``, ``short_id``, ``session_id``, ``sequence`` and ``created_at``."""
+    """A unit of work. The store gives it its ids, its session, its sequence and its time."""
 
     description: str
     embed_text: str
