@@ -54,7 +54,9 @@ class AnswerRecord:
     text: str
     model: str
     tokens: int
+    cost: float = 0.0
     failure: str = ""  # why there is no text
+    errors: tuple[str, ...] = ()  # what is wrong with its operations; empty for a valid answer
 
 
 class Outcome(StrEnum):
@@ -135,11 +137,10 @@ class SessionState:
     seconds: float = 0.0  # at work, summed over runs
     tokens: int = 0
     cost: float = 0.0
-    n_unanswered: int = 0  # iterations in a row without an answer from the model
-    n_search_failed: int = 0  # iterations in a row in which every call failed
-    n_zero_yield: int = 0
+    n_unanswered: int = 0  # iterations in a row without an answer that could be used
+    capped: str = ""  # "token_cap" or "cost_cap" once a call was not made because it would break it
+    reopened_at: int = -1  # iterations completed when raised targets reopened it: one more is due
     signals: tuple[Mapping[str, Any], ...] = ()  # an IterationSignals an iteration
-    task_coverage: Mapping[str, float] = field(default_factory=dict)  # at the end of the last iteration
     phase: PhaseRecord | None = None
     searches: tuple[SearchRecord, ...] = ()
     notes: tuple[TaskNote, ...] = ()
@@ -153,6 +154,16 @@ class SessionState:
     previous: str = ""
     created_at: float = 0.0
     updated_at: float = 0.0
+
+    @property
+    def n_zero_yield(self) -> int:
+        """Iterations in a row whose calls answered and yielded nothing."""
+        return int(self.signals[-1]["n_zero_yield"]) if self.signals else 0
+
+    @property
+    def n_failed_search(self) -> int:
+        """Iterations in a row in which every call failed."""
+        return int(self.signals[-1]["n_failed_search"]) if self.signals else 0
 
 
 class Keep(Enum):
@@ -177,10 +188,9 @@ class SessionPatch:
     tokens: int | Keep = KEEP
     cost: float | Keep = KEEP
     n_unanswered: int | Keep = KEEP
-    n_search_failed: int | Keep = KEEP
-    n_zero_yield: int | Keep = KEEP
+    capped: str | Keep = KEEP
+    reopened_at: int | Keep = KEEP
     signals: tuple[Mapping[str, Any], ...] | Keep = KEEP
-    task_coverage: Mapping[str, float] | Keep = KEEP
     phase: PhaseRecord | Keep | None = KEEP
     searches: tuple[SearchRecord, ...] | Keep = KEEP
     notes: tuple[TaskNote, ...] | Keep = KEEP
