@@ -1,0 +1,101 @@
+"""The session as the ten steps see it: current dependencies, graph and state, and the one way to write."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from lethe_core.context.ppr import PageRank
+from lethe_core.control.basis import EvidenceBasis
+from lethe_core.graph.arrays import Vector
+from lethe_core.graph.nodes import NodeId
+from lethe_core.graph.session_state import PhaseRecord, SessionPatch, SessionState
+from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.graph.store import Transaction
+from lethe_core.session.deps import SessionDeps
+from lethe_core.session.lease_keeper import LeaseKeeper
+
+
+@dataclass(slots=True)
+class Scratch:
+    """What one step of an iteration leaves for the next in memory; gone with the process, made again."""
+
+    basis: EvidenceBasis | None = None
+    ranked: tuple[NodeId, ...] = ()
+    pagerank: PageRank | None = None
+    packed: tuple[NodeId, ...] = ()
+
+
+@dataclass(slots=True)
+class Caches:
+    """Pure functions of immutable nodes, kept for the session."""
+
+    block_tokens: dict[NodeId, int] = field(default_factory=dict)
+    query_vectors: dict[str, Vector] = field(default_factory=dict)
+
+
+# A plain class, no dataclass: Prefect walks the fields of dataclasses that a task is given.
+class SessionHandle:
+    """One open session under its lease."""
+
+    def __init__(
+        self,
+        deps: SessionDeps,
+        keeper: LeaseKeeper,
+        state: SessionState,
+        snapshot: GraphSnapshot,
+        *,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.deps = deps
+        self.state = state
+        self.snapshot = snapshot
+        self.cancelled = cancelled
+        self.scratch = Scratch()
+        self.caches = Caches()
+        self._keeper = keeper
+        self._mark = deps.clock.monotonic()
+
+    @property
+    def record(self) -> PhaseRecord:
+        """The open iteration's record; an error of the caller's when none is open."""
+        if self.state.phase is None:
+            raise RuntimeError("no iteration is open")
+        return self.state.phase
+
+    @property
+    def seconds(self) -> float:
+        """Time at work, summed over runs."""
+        return self.state.seconds + (self.deps.clock.monotonic() - self._mark)
+
+    @property
+    def deadline(self) -> float:
+        """When the hard cap on time is reached, on the monotonic clock."""
+        budget = self.deps.budget
+        return self.deps.clock.monotonic() + budget.hard_factor * budget.time_budget - self.seconds
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """One transaction; the time at work goes with it, graph and state follow it."""
+        seconds = self.seconds
+        mark = self.deps.clock.monotonic()
+        with self.deps.store.transaction(self._keeper.lease) as tx:
+            yield tx
+            tx.update_session(SessionPatch(seconds=seconds))
+        self._mark = mark
+        self.snapshot.apply(tx.delta)
+        self.state = tx.state
+
+    def query_vector(self, text: str) -> Vector:
+        """A text's embedding in query mode: (d,)."""
+        if text not in self.caches.query_vectors:
+            self.caches.query_vectors[text] = self.deps.embedder.embed_queries([text])[0]
+        return self.caches.query_vectors[text]
+
+    def set_pressure(self, pressure: float) -> None:
+        """Hand the open iteration's pressure and the time left to what it calls."""
+        left = max(0.0, self.deadline - self.deps.clock.monotonic())
+        self.deps = replace(self.deps, session_pressure=pressure, time_budget_s=left)
+
+    def close(self) -> None:
+        """Give the lease back."""
+        self._keeper.release()
