@@ -1,0 +1,74 @@
+"""The JSON object that ``--json`` prints and ``report.json`` holds (architecture.md, "Command line").
+
+Versioned: a field is never renamed or dropped without a new ``schema``.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Edition = Literal["current", "older"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class SourceJson(_Part):
+    """One numbered source."""
+
+    n: int = Field(ge=1, description="The number that the report cites it by.")
+    title: str
+    url: str = Field(description="A web address, or folder/relative/path of a local file.")
+    date: str = Field(description="ISO 8601, possibly shortened; empty when unknown.")
+    edition: str = Field(description="Version, period or 'older edition'; empty when it stands alone.")
+
+
+class ClaimJson(_Part):
+    """One sentence or table row of the report."""
+
+    id: str = Field(description="c1, c2, … in order of appearance.")
+    section: str = Field(description="The heading that it stands under.")
+    text: str
+    citations: tuple[int, ...] = Field(description="Numbers of sources.")
+    edition: Edition = Field(description="older: it rests on an edition that a newer one replaced.")
+    support: float = Field(ge=0, le=1)
+    supported: bool
+
+
+class ContradictionJson(_Part):
+    """Claims that state different figures for the same thing."""
+
+    claims: tuple[str, ...]
+    sources: tuple[int, ...]
+
+
+class SkippedJson(_Part):
+    """A source that could not be read."""
+
+    source: str
+    reason: str
+
+
+class ReportJson(_Part):
+    """The whole object."""
+
+    # pydantic's own `schema` is deprecated and must not be shadowed: the key is an alias.
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    session: str
+    status: str
+    stop_reason: str
+    iterations: int = Field(ge=0)
+    seconds: float = Field(ge=0)
+    tokens: int = Field(ge=0)
+    report: str = Field(description="Path of the Markdown file; empty when none was written.")
+    sources: tuple[SourceJson, ...]
+    claims: tuple[ClaimJson, ...]
+    findings: tuple[str, ...] = Field(description="Ids of claims that answer something of what was asked.")
+    unsupported: tuple[str, ...] = Field(description="Ids of claims that their sources do not support.")
+    contradictions: tuple[ContradictionJson, ...]
+    skipped: tuple[SkippedJson, ...]
+
+    def dumps(self) -> str:
+        """The object as JSON text, two spaces of indent, keys as documented."""
+        return self.model_dump_json(by_alias=True, indent=2)
