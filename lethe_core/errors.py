@@ -24,7 +24,8 @@ LetheError                      exit code 1
 │   └── ModelResponseError      4   answered, but with nothing that can be used
 ├── SearchError                 4
 │   └── SearchUnavailableError  4
-└── SourceError                 1   a document that cannot be read: skipped, counted and named
+├── SourceError                 1   a document that cannot be read: skipped, counted and named
+└── DinSyntaxError              1   a DIN-Read text that is none, or of another version
 
 A message says what was wrong, with the value, where, and what to do about it.
 """
@@ -146,3 +147,7 @@ class SearchUnavailableError(SearchError):
 
 class SourceError(LetheError):
     """A document that cannot be read: it is skipped, counted and named."""
+
+
+class DinSyntaxError(LetheError):
+    """A text that is no DIN-Read of this version, or data that none can be written from."""

@@ -6,7 +6,7 @@ further row is a claim and carries its citations behind its last pipe. A quotati
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from lethe_core.graph.nodes import ShortId
@@ -48,3 +48,18 @@ def cited_ids(text: str) -> list[ShortId]:
     """Every cited short id, each once, in order of appearance."""
     found = (ShortId(i) for match in CITATION.finditer(text) for i in _ID.findall(match.group(1)))
     return list(dict.fromkeys(found))
+
+
+def keep_citations(text: str, allowed: Collection[str]) -> tuple[str, int]:
+    """Take every citation out of a text that is not among the allowed; returns how many went."""
+    removed = 0
+
+    def prune(match: re.Match[str]) -> str:
+        nonlocal removed
+        parts = [part.strip() for part in re.split(r"[;,]", match.group(1))]
+        kept = [part for part in parts if part.split()[0] in allowed]
+        removed += len(parts) - len(kept)
+        lead = match.group(0)[: match.group(0).index("[")]
+        return f"{lead}[{'; '.join(kept)}]" if kept else ""
+
+    return CITATION.sub(prune, text), removed

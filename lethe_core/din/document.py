@@ -25,7 +25,7 @@ class Warn:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskLine:
-    """One ``>SUB`` or ``>DEP`` line."""
+    """One ``>SUB``, ``>DEP``, ``>PARENT`` or ``>REL`` line."""
 
     short_id: ShortId
     status: TaskStatus
@@ -42,7 +42,7 @@ class EvidenceBlock:
     title: str
     source: str
     date: str
-    older_than: ShortId | None  # of the newest edition's evidence in the context
+    older_than: ShortId | None  # the newest edition's evidence in the context, if any; needs ``older``
     older: bool  # an older edition, also when no evidence of the newest is in the context
     period: str  # of a periodic issue
     synthesis: bool
@@ -63,6 +63,8 @@ class DinRead:
     dependencies: tuple[SubtaskLine, ...]
     evidence: tuple[EvidenceBlock, ...]
     tools: tuple[str, ...]
+    parent: SubtaskLine | None = None  # the task that it is a part of, when that is not the root
+    related: tuple[SubtaskLine, ...] = ()  # other packed tasks: what has been found elsewhere
 
     @property
     def is_root(self) -> bool:
