@@ -1,0 +1,38 @@
+"""Graph stores by URL: ``sqlite:///path``."""
+
+from pathlib import Path
+from typing import Final
+
+from lethe_core.adapters.stores.sqlite import SqliteStore
+from lethe_core.errors import ConfigError
+from lethe_core.graph.store import GraphStore
+
+_SQLITE: Final = "sqlite:///"
+
+
+def sqlite_url(path: Path) -> str:
+    """The URL of a store file: ``sqlite:////folder/graph.db`` (the path's own slash is the fourth)."""
+    return f"{_SQLITE}{path.absolute()}"
+
+
+def absolute_url(url: str, base: Path) -> str:
+    """The same store with a relative or ``~`` path resolved against ``base``; other URLs as they are."""
+    if not url.startswith(_SQLITE) or url == _SQLITE:
+        return url
+    return sqlite_url(base / Path(url.removeprefix(_SQLITE)).expanduser())
+
+
+def open_store(url: str) -> GraphStore:
+    """Open the store at a URL, making it when there is none.
+
+    Raises ConfigError (unknown scheme, relative path), StoreUnavailableError, StoreVersionError.
+    """
+    if not url.startswith(_SQLITE):
+        scheme = url.partition("://")[0]
+        raise ConfigError(f"unknown kind of graph store: {scheme!r} (supported: sqlite:///path)")
+    path = Path(url.removeprefix(_SQLITE))
+    if not path.is_absolute():
+        raise ConfigError(
+            f"the path of the graph store is not absolute: {url} (write sqlite:////folder/graph.db)"
+        )
+    return SqliteStore(path)

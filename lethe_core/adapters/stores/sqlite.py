@@ -1,0 +1,258 @@
+"""The embedded graph store: one SQLite file, many sessions, no server (architecture.md, "The graph").
+
+Nothing is written while a transaction is being staged; leaving its block writes all of it in one database
+transaction, which begins by matching the lease.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lethe_core.adapters.stores import sqlite_rows as rows
+from lethe_core.adapters.stores.leases import busy, check_starts, lost
+from lethe_core.adapters.stores.owner import owner_is_dead
+from lethe_core.adapters.stores.sqlite_connection import SqliteConnection
+from lethe_core.adapters.stores.sqlite_reader import SqliteReader
+from lethe_core.errors import DuplicateError, SessionNotFoundError, StoreError
+from lethe_core.graph.nodes import EvidenceNode, Node, SessionId, TaskNode
+from lethe_core.graph.serial import decode_state
+from lethe_core.graph.session_state import Lease, SessionState
+from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.graph.staging import Counters, OpenSession, StagedTransaction, StagedWrite, prepare_session
+
+# Milliseconds are the finest that SQLite's own clock gives; unixepoch('subsec') needs SQLite 3.42.
+_NOW = "SELECT (julianday('now') - 2440587.5) * 86400.0"
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A row of the session table."""
+
+    key: int
+    state: SessionState
+    dimension: int
+    counters: Counters
+    revision: int
+    owner: str
+    until: float
+    epoch: int
+    starts: int
+
+
+class SqliteStore:
+    """Implements ``GraphStore`` on one file.
+
+    path: the file; it and its folder are made when there are none.
+    clock: seconds since the epoch for created_at and updated_at; leases go by the database's own clock.
+    busy_seconds: how long to wait for another process that is writing.
+    Raises StoreUnavailableError, StoreVersionError.
+    """
+
+    def __init__(
+        self, path: Path, *, clock: Callable[[], float] = time.time, busy_seconds: float = 30.0
+    ) -> None:
+        self._path = path.absolute()
+        self._clock = clock
+        self._connection = SqliteConnection(self._path, busy_seconds=busy_seconds)
+        # One transaction at a time; the connection itself stays free for the lease's renewal.
+        self._staging = threading.Lock()
+        self._staging_thread = 0
+
+    @property
+    def url(self) -> str:
+        return f"sqlite:///{self._path}"
+
+    def create_session(self, state: SessionState, root: TaskNode) -> SessionState:
+        state, text, root = prepare_session(state, root, self._clock())
+        with self._connection.writing() as database:
+            try:
+                cursor = database.execute(
+                    "INSERT INTO session (id, state, dimension, created_at, updated_at, last_task, "
+                    "last_evidence, last_edge) VALUES (?, ?, ?, ?, ?, 1, 0, 0)",
+                    (state.session_id, text, len(root.embedding), state.created_at, state.updated_at),
+                )
+                assert cursor.lastrowid is not None
+                database.execute(rows.INSERT_TASK, rows.task_row(root, cursor.lastrowid))
+            except sqlite3.IntegrityError as error:
+                raise DuplicateError(
+                    f"a session {state.session_id!r}, or a node with its root's id, exists already in "
+                    f"{self.url}"
+                ) from error
+        return state
+
+    def load_session(self, session_id: SessionId) -> SessionState:
+        with self._connection.reading() as database:
+            return self._record(database, session_id).state
+
+    def list_sessions(self) -> list[SessionState]:
+        with self._connection.reading() as database:
+            found = database.execute(
+                "SELECT state, updated_at FROM session ORDER BY created_at, key"
+            ).fetchall()
+        return [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
+
+    def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
+        with self._connection.reading() as database:
+            key = (self._record(database, session_id).key,)
+            nodes: list[Node] = [
+                rows.task_from(row, session_id) for row in database.execute(rows.SELECT_TASKS, key)
+            ]
+            nodes += [
+                rows.evidence_from(row, session_id) for row in database.execute(rows.SELECT_EVIDENCES, key)
+            ]
+            edges = [rows.edge_from(row) for row in database.execute(rows.SELECT_EDGES, key)]
+        return GraphSnapshot.build(nodes, edges)
+
+    @contextmanager
+    def transaction(self, lease: Lease) -> Iterator[StagedTransaction]:
+        thread = threading.get_ident()
+        if self._staging_thread == thread:
+            raise StoreError("a transaction of this store is open in this thread already")
+        with self._staging:
+            self._staging_thread = thread
+            try:
+                yield from self._staged(lease)
+            finally:
+                self._staging_thread = 0
+
+    def acquire_lease(
+        self, session_id: SessionId, owner: str, *, seconds: float = 60.0, force: bool = False
+    ) -> Lease:
+        with self._connection.writing() as database:
+            record = self._record(database, session_id)
+            (now,) = database.execute(_NOW).fetchone()
+            if self._is_held(record, now) and record.owner != owner:
+                raise busy(session_id, record.owner, record.until)
+            starts = 0 if force else record.starts
+            check_starts(session_id, starts)
+            lease = Lease(session_id, owner, now + seconds, record.epoch + 1)
+            database.execute(
+                "UPDATE session SET owner = ?, until = ?, epoch = ?, starts = ? WHERE key = ?",
+                (lease.owner, lease.until, lease.epoch, starts + 1, record.key),
+            )
+            return lease
+
+    def renew_lease(self, lease: Lease, *, seconds: float = 60.0) -> Lease:
+        with self._connection.writing() as database:
+            (now,) = database.execute(_NOW).fetchone()
+            changed = database.execute(
+                "UPDATE session SET until = ? WHERE id = ? AND owner = ? AND epoch = ?",
+                (now + seconds, lease.session_id, lease.owner, lease.epoch),
+            )
+            if changed.rowcount != 1:
+                raise lost(lease)
+            return replace(lease, until=now + seconds)
+
+    def release_lease(self, lease: Lease) -> None:
+        with self._connection.writing() as database:
+            database.execute(
+                "UPDATE session SET owner = '', until = 0 WHERE id = ? AND owner = ? AND epoch = ?",
+                (lease.session_id, lease.owner, lease.epoch),
+            )
+
+    def delete_session(self, session_id: SessionId) -> None:
+        with self._connection.writing() as database:
+            record = self._record(database, session_id)
+            (now,) = database.execute(_NOW).fetchone()
+            if self._is_held(record, now):
+                raise busy(session_id, record.owner, record.until)
+            database.execute("DELETE FROM session WHERE key = ?", (record.key,))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # -- private --------------------------------------------------------------------------------
+
+    def _staged(self, lease: Lease) -> Iterator[StagedTransaction]:
+        with self._connection.reading() as database:
+            try:
+                record = self._record(database, lease.session_id)
+            except SessionNotFoundError as error:
+                raise lost(lease) from error
+        if (record.owner, record.epoch) != (lease.owner, lease.epoch):
+            raise lost(lease)
+        reader = SqliteReader(self._connection, record.key, lease.session_id)
+        staged = StagedTransaction(
+            reader, OpenSession(record.state, record.counters, record.dimension), self._clock()
+        )
+        try:
+            yield staged
+            self._commit(lease, record, staged.finish())
+            staged.committed()
+        finally:
+            staged.abandon()
+
+    def _commit(self, lease: Lease, record: _Record, write: StagedWrite) -> None:
+        session = record.key
+        with self._connection.writing() as database:
+            # The fence comes first: nothing is written for a lease that is not held any more.
+            fenced = database.execute(
+                "UPDATE session SET revision = revision + 1, updated_at = ?, state = coalesce(?, state), "
+                "last_task = ?, last_evidence = ?, last_edge = ?, "
+                "starts = CASE WHEN ? THEN 0 ELSE starts END "
+                "WHERE key = ? AND owner = ? AND epoch = ? AND revision = ?",
+                (
+                    write.now,
+                    write.state_text or None,
+                    write.counters.task,
+                    write.counters.evidence,
+                    write.counters.edge,
+                    write.progressed,
+                    session,
+                    lease.owner,
+                    lease.epoch,
+                    record.revision,
+                ),
+            )
+            if fenced.rowcount != 1:
+                raise lost(lease)
+            try:
+                database.executemany(
+                    rows.INSERT_TASK,
+                    [rows.task_row(node, session) for node in write.created if isinstance(node, TaskNode)],
+                )
+                database.executemany(
+                    rows.INSERT_EVIDENCE,
+                    [
+                        rows.evidence_row(node, session)
+                        for node in write.created
+                        if isinstance(node, EvidenceNode)
+                    ],
+                )
+            except sqlite3.IntegrityError as error:
+                raise DuplicateError(
+                    f"an id given to a new node is taken in another session: {error}"
+                ) from error
+            database.executemany(
+                rows.UPDATE_TASK,
+                [rows.update_row(node, session) for node in write.updated if isinstance(node, TaskNode)],
+            )
+            database.executemany(
+                rows.UPDATE_EVIDENCE,
+                [rows.update_row(node, session) for node in write.updated if isinstance(node, EvidenceNode)],
+            )
+            database.executemany(rows.DELETE_EDGE, [rows.key_row(key, session) for key in write.removed])
+            database.executemany(
+                rows.UPSERT_EDGE, [rows.edge_row(number, edge, session) for number, edge in write.edges]
+            )
+
+    def _record(self, database: sqlite3.Connection, session_id: SessionId) -> _Record:
+        row = database.execute(
+            "SELECT key, state, updated_at, dimension, last_task, last_evidence, last_edge, revision, owner, "
+            "until, epoch, starts FROM session WHERE id = ?",
+            (session_id,),
+        ).fetchone()
+        if row is None:
+            raise SessionNotFoundError(
+                f"no session {session_id!r} in {self.url} (`lethe sessions` lists them)"
+            )
+        state = replace(decode_state(row[1]), updated_at=row[2])
+        return _Record(row[0], state, row[3], Counters(row[4], row[5], row[6]), *row[7:])
+
+    @staticmethod
+    def _is_held(record: _Record, now: float) -> bool:
+        return bool(record.owner) and record.until > now and not owner_is_dead(record.owner)

@@ -1,0 +1,175 @@
+"""One connection to a SQLite file: opened with what durability needs, and its errors said in our words.
+
+WAL with ``synchronous=FULL``: what was committed survives a kill and a power failure. Threads share the
+connection under a lock (the lease is renewed from a thread of its own).
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from lethe_core.adapters.stores.mounts import network_type
+from lethe_core.adapters.stores.sqlite_schema import APPLICATION_ID, SCHEMA_VERSION, STATEMENTS
+from lethe_core.errors import StoreError, StoreUnavailableError, StoreVersionError
+
+OLDEST_SQLITE: Final = (3, 37, 0)  # STRICT tables
+
+
+class SqliteConnection:
+    """A store file, made when there is none.
+
+    Raises StoreUnavailableError (no right to write, not a store, damaged, on a network file system) and
+    StoreVersionError (written by a newer Lethe).
+    """
+
+    def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
+        self.path = path
+        self._busy_seconds = busy_seconds
+        self._lock = threading.RLock()
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            raise StoreUnavailableError(
+                f"SQLite {sqlite3.sqlite_version} is too old for the store: 3.37 or newer is needed "
+                "(it comes with Python; use a newer build of it)"
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailableError(
+                f"cannot make the folder of the store {path}: {error.strerror} (choose another --store)"
+            ) from error
+        if kind := network_type(path.parent):
+            raise StoreUnavailableError(
+                f"the store {path} lies on a network file system ({kind}), where SQLite loses data: put it "
+                "on a local disk, or use Neo4j"
+            )
+        with self._errors():
+            self._connection = sqlite3.connect(
+                path, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._errors():
+                self._prepare()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view of the file for everything that is read in the block."""
+        with self._lock, self._errors(), self._transaction("BEGIN"):
+            yield self._connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """The only writer of the file until the block is left; an error rolls everything back."""
+        with self._lock, self._errors(), self._transaction("BEGIN IMMEDIATE"):
+            yield self._connection
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    # -- private --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self._connection.execute(begin)
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            # A full disk may have rolled back already.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _translated(error, self.path, self._busy_seconds) from error
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        execute("PRAGMA synchronous = FULL")
+        execute("PRAGMA foreign_keys = ON")
+        execute("PRAGMA temp_store = MEMORY")
+        self._refuse_foreign()
+        self._enter_wal()
+        with self._transaction("BEGIN IMMEDIATE"):
+            if not self._refuse_foreign():
+                for statement in STATEMENTS:
+                    execute(statement)
+                execute("INSERT INTO meta VALUES ('schema_version', ?)", (SCHEMA_VERSION,))
+                execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def _refuse_foreign(self) -> bool:
+        """Whether the file is a store of this version; False when it is still empty."""
+        execute = self._connection.execute
+        (mark,) = execute("PRAGMA application_id").fetchone()
+        (tables,) = execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if mark == 0 and tables == 0:
+            return False
+        if mark != APPLICATION_ID:
+            raise StoreUnavailableError(
+                f"{self.path} is a database of another program, and left untouched (choose another --store)"
+            )
+        row = execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
+        version = row[0] if row else 0
+        if version > SCHEMA_VERSION:
+            raise StoreVersionError(
+                f"the store {self.path} has schema version {version}, this Lethe knows {SCHEMA_VERSION}: "
+                "use the newer Lethe that wrote it, or another --store"
+            )
+        if version < SCHEMA_VERSION:
+            raise StoreVersionError(
+                f"the store {self.path} has schema version {version}, which no Lethe has ever written"
+            )
+        return True
+
+    def _enter_wal(self) -> None:
+        # Changing the journal's mode does not wait for other processes by itself.
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            try:
+                (mode,) = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            except sqlite3.OperationalError as error:
+                if _primary(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.02)
+                continue
+            if mode != "wal":
+                raise StoreUnavailableError(
+                    f"the file system of {self.path} cannot hold a write-ahead log: put the store on a local "
+                    "disk"
+                )
+            return
+
+
+def _primary(error: sqlite3.Error) -> int:
+    code = getattr(error, "sqlite_errorcode", None)
+    return (code or 0) & 0xFF
+
+
+def _translated(error: sqlite3.Error, path: Path, busy_seconds: float) -> StoreError:
+    """What happened, where, and what to do; nothing that was committed is lost by any of these."""
+    what = {
+        sqlite3.SQLITE_FULL: "the disk of the store is full: make room and run again",
+        sqlite3.SQLITE_READONLY: "the store cannot be written: check the rights on the file and its folder",
+        sqlite3.SQLITE_PERM: "the store cannot be opened: check the rights on the file and its folder",
+        sqlite3.SQLITE_CANTOPEN: "the store cannot be opened: check that its folder is there and writable",
+        sqlite3.SQLITE_BUSY: f"another process has been writing to the store for {busy_seconds:g} s: "
+        "wait for it, or stop it",
+        sqlite3.SQLITE_IOERR: "reading or writing the store failed: check the disk and the room on it",
+        sqlite3.SQLITE_NOTADB: "the file is no store: choose another --store, or restore a backup of it",
+        sqlite3.SQLITE_CORRUPT: "the store is damaged or cut short: restore a backup of it, or choose "
+        "another --store",
+    }.get(_primary(error))
+    if what is None:
+        return StoreError(f"the store {path} failed: {error}")
+    return StoreUnavailableError(f"{what} ({path}; {error})")

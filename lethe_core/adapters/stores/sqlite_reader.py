@@ -1,0 +1,82 @@
+"""What a transaction reads of one session in a SQLite store while it is being staged."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+
+from lethe_core.adapters.stores import sqlite_rows as rows
+from lethe_core.adapters.stores.sqlite_connection import SqliteConnection
+from lethe_core.graph.nodes import EdgeType, Node, NodeId, SessionId, ShortId, TaskStatus
+from lethe_core.graph.rules import EVIDENCE, TASK, NodeHead
+from lethe_core.graph.snapshot import EdgeKey
+
+
+class SqliteReader:
+    """Implements ``SessionReader``."""
+
+    def __init__(self, connection: SqliteConnection, session: int, session_id: SessionId) -> None:
+        self._connection = connection
+        self._session = session
+        self._session_id = session_id
+
+    def node(self, node_id: NodeId) -> Node | None:
+        with self._connection.reading() as database:
+            row = database.execute(rows.SELECT_TASK, (self._session, node_id)).fetchone()
+            if row is not None:
+                return rows.task_from(row, self._session_id)
+            row = database.execute(rows.SELECT_EVIDENCE, (self._session, node_id)).fetchone()
+            return None if row is None else rows.evidence_from(row, self._session_id)
+
+    def heads(self, ids: Collection[NodeId]) -> Mapping[NodeId, NodeHead]:
+        wanted = (self._session, json.dumps(list(ids)))
+        with self._connection.reading() as database:
+            tasks = database.execute(
+                "SELECT id, short_id, sequence, status FROM task "
+                "WHERE session = ? AND id IN (SELECT value FROM json_each(?))",
+                wanted,
+            ).fetchall()
+            evidence = database.execute(
+                "SELECT id, short_id, sequence FROM evidence "
+                "WHERE session = ? AND id IN (SELECT value FROM json_each(?))",
+                wanted,
+            ).fetchall()
+        found = {row[0]: NodeHead(TASK, row[1], row[2], TaskStatus(row[3])) for row in tasks}
+        found.update((row[0], NodeHead(EVIDENCE, row[1], row[2], None)) for row in evidence)
+        return found
+
+    def id_taken(self, node_id: NodeId) -> bool:
+        return self._exists(
+            "SELECT EXISTS (SELECT 1 FROM task WHERE id = :id) "
+            "OR EXISTS (SELECT 1 FROM evidence WHERE id = :id)",
+            {"id": node_id},
+        )
+
+    def short_id_taken(self, short_id: ShortId) -> bool:
+        return self._exists(
+            "SELECT EXISTS (SELECT 1 FROM task WHERE session = :session AND short_id = :short) "
+            "OR EXISTS (SELECT 1 FROM evidence WHERE session = :session AND short_id = :short)",
+            {"session": self._session, "short": short_id},
+        )
+
+    def existing_edges(self, keys: Collection[EdgeKey]) -> set[EdgeKey]:
+        wanted = json.dumps([[edge_type.value, source, target] for edge_type, source, target in keys])
+        with self._connection.reading() as database:
+            found = database.execute(
+                "SELECT edge.type, edge.source, edge.target FROM json_each(?) AS wanted CROSS JOIN edge "
+                "ON edge.session = ? AND edge.type = json_extract(wanted.value, '$[0]') "
+                "AND edge.source = json_extract(wanted.value, '$[1]') "
+                "AND edge.target = json_extract(wanted.value, '$[2]')",
+                (wanted, self._session),
+            ).fetchall()
+        return {(EdgeType(row[0]), row[1], row[2]) for row in found}
+
+    def dag_edges(self) -> Iterable[tuple[NodeId, NodeId]]:
+        with self._connection.reading() as database:
+            return database.execute(
+                "SELECT source, target FROM edge WHERE session = ? AND type IN ('SUBTASK_OF', 'DEPENDS_ON')",
+                (self._session,),
+            ).fetchall()
+
+    def _exists(self, question: str, values: Mapping[str, int | str]) -> bool:
+        with self._connection.reading() as database:
+            (answer,) = database.execute(question, values).fetchone()
+        return bool(answer)
