@@ -81,7 +81,8 @@ class PhaseRecord:
     pressure: float
     thinking_tokens: int
     evidence_mark: int = 0  # the highest evidence sequence when the iteration began
-    reweighted: bool = False  # the sync of this iteration changed strengths
+    task_mark: int = 0  # the highest task sequence then
+    reweighted: tuple[tuple[NodeId, float], ...] = ()  # strengths before the iteration's sync changed them
     synced: bool = False
     begun: bool = False
     din_version: int = 0

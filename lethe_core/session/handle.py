@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from lethe_core.context.ppr import PageRank
+import numpy as np
+
 from lethe_core.control.basis import EvidenceBasis
-from lethe_core.graph.arrays import Vector
+from lethe_core.graph.arrays import FloatArray, Vector
 from lethe_core.graph.nodes import NodeId
 from lethe_core.graph.session_state import PhaseRecord, SessionPatch, SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
@@ -20,8 +21,8 @@ class Scratch:
     """What one step of an iteration leaves for the next in memory; gone with the process, made again."""
 
     basis: EvidenceBasis | None = None
-    ranked: tuple[NodeId, ...] = ()
-    pagerank: PageRank | None = None
+    candidates: tuple[NodeId, ...] = ()  # evidence that the walk reaches
+    pagerank: FloatArray = field(default_factory=lambda: np.zeros(0))  # (n,) of the candidates
     packed: tuple[NodeId, ...] = ()
 
 

@@ -76,6 +76,7 @@ def select(session: SessionHandle, ready: list[NodeId]) -> NodeId:
             deps.budget, last_signals(state).complexity, assessment.pressure, repair_round=0
         ),
         evidence_mark=max((node.sequence for node in snapshot.evidence.values()), default=0),
+        task_mark=max(node.sequence for node in snapshot.tasks.values()),
     )
     with session.write() as tx:
         tx.update_node(chosen.id, TaskPatch(status=TaskStatus.ACTIVE, last_selected=iteration))

@@ -52,7 +52,7 @@ def sync_similar(session: SessionHandle, *, final: bool = False) -> int:
         commit_similar_sync(tx, plan)
         refined = refine_strengths_nli(tx, session.snapshot, plan)
         if not final:
-            record = replace(session.record, synced=True, reweighted=bool(refined))
+            record = replace(session.record, synced=True, reweighted=refined)
             tx.update_session(SessionPatch(phase=record))
     if refined:
         session.scratch = replace(session.scratch, basis=None)
@@ -102,23 +102,25 @@ def commit_similar_sync(tx: Transaction, plan: SimilarPlan) -> None:
     tx.delete_similar(plan.deletions)
 
 
-def refine_strengths_nli(tx: Transaction, snapshot: GraphSnapshot, plan: SimilarPlan) -> int:
-    """Recompute strengths from their stored bases; returns how many changed."""
+def refine_strengths_nli(
+    tx: Transaction, snapshot: GraphSnapshot, plan: SimilarPlan
+) -> tuple[tuple[NodeId, float], ...]:
+    """Recompute strengths from their stored bases; returns the nodes that changed, with what they had."""
     evidence = list(snapshot.evidence.values())
     if not evidence:
-        return 0
+        return ()
     strengths = refined_strengths(
         np.array([node.base_strength for node in evidence]),
         [frozenset(node.domain.split("\n")) for node in evidence],
         np.array([snapshot.is_older(node) for node in evidence]),
         _related(evidence, snapshot, plan),
     )
-    changed = 0
+    changed: list[tuple[NodeId, float]] = []
     for node, strength in zip(evidence, strengths, strict=True):
         if abs(float(strength) - node.strength) > _EPSILON:
             tx.update_node(node.id, EvidencePatch(strength=float(strength)))
-            changed += 1
-    return changed
+            changed.append((node.id, node.strength))
+    return tuple(changed)
 
 
 def _pairs(

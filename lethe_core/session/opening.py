@@ -1,0 +1,187 @@
+"""Opening a session: made when it is new, gone on with when it exists, always under its lease."""
+
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from lethe_core.control.embedding import Embedder, EmbeddingProfile
+from lethe_core.errors import (
+    DuplicateError,
+    SessionMismatchError,
+    SessionNotFoundError,
+    StoreVersionError,
+    UsageError,
+)
+from lethe_core.graph.nodes import SessionId, TaskNode, TaskStatus
+from lethe_core.graph.session_state import SessionPatch, SessionState, SessionStatus
+from lethe_core.graph.store import GraphStore
+from lethe_core.session.deps import SessionDeps
+from lethe_core.session.handle import SessionHandle
+from lethe_core.session.lease_keeper import LEASE_SECONDS, LeaseKeeper
+from lethe_core.session.liveness import selectable
+
+MAX_QUESTION: Final = 8_000  # characters: a longer text is a document, and belongs into the corpus
+_SESSION_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
+
+# What a session remembers of its settings, so that `resume` needs only its name.
+REMEMBERED: Final = (
+    "corpus",
+    "max_iterations",
+    "min_iterations",
+    "time_budget",
+    "max_tokens",
+    "max_cost",
+    "context_tokens",
+    "search_documents",
+    "search_chunks",
+    "search_best_chunks",
+    "report_unsupported",
+    "report_quotations",
+)
+TARGETS: Final = ("max_iterations", "time_budget", "max_tokens", "max_cost")
+
+
+def checked_question(question: str) -> str:
+    """A question without white space at its ends. Raises UsageError when it cannot be one."""
+    text = question.strip()
+    if not text:
+        raise UsageError('the question is empty: lethe research "What …?" --corpus DIR')
+    if len(text) > MAX_QUESTION:
+        raise UsageError(
+            f"the question has {len(text):,} characters, at most {MAX_QUESTION:,} are taken: "
+            "put long material into the corpus and ask about it"
+        )
+    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise UsageError("the question holds a NUL byte or bytes that are no UTF-8: give it as plain text")
+    return text
+
+
+def checked_session_id(name: str) -> SessionId:
+    """A session's name that is safe as a folder's. Raises UsageError."""
+    if not _SESSION_ID.fullmatch(name):
+        raise UsageError(
+            f"session name {name[:80]!r} cannot be used: a letter, then letters, digits, dots, dashes or "
+            "underscores, 64 at most"
+        )
+    return SessionId(name)
+
+
+def remembered(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of the settings (as plain values) that a session keeps."""
+    return {name: settings[name] for name in REMEMBERED}
+
+
+def open_session(
+    deps: SessionDeps,
+    question: str,
+    session_id: SessionId,
+    *,
+    owner: str,
+    force: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> SessionHandle:
+    """Open a session for work, creating it when there is none of this name.
+
+    Raises SessionMismatchError when it asks another question, StoreVersionError when another embedding
+    profile filled it, and what acquiring the lease raises.
+    """
+    store = deps.store
+    try:
+        state = store.load_session(session_id)
+    except SessionNotFoundError:
+        state = _create(store, deps, question, session_id)
+    check_same(state, question, deps.embedder.profile)
+    lease = store.acquire_lease(session_id, owner, seconds=LEASE_SECONDS, force=force)
+    keeper = LeaseKeeper(store, lease)
+    try:
+        # Read again under the lease: until then another process may have gone on with it.
+        session = SessionHandle(
+            deps, keeper, store.load_session(session_id), store.load_snapshot(session_id), cancelled=cancelled
+        )
+        _remember(session)
+    except BaseException:
+        keeper.release()
+        raise
+    return session
+
+
+def check_same(state: SessionState, question: str, profile: EmbeddingProfile) -> None:
+    """Refuse to mix questions, or vectors of different models, in one session."""
+    if question and state.goal != question:
+        raise SessionMismatchError(
+            f"session {state.session_id} asks another question: {state.goal[:200]!r}. "
+            "Take another --session, or none"
+        )
+    if state.profile != profile_key(profile):
+        raise StoreVersionError(
+            f"session {state.session_id} was filled by the embedding {state.profile}, not by "
+            f"{profile_key(profile)}: set LETHE_EMBEDDING to that one, or begin a new session"
+        )
+
+
+def profile_key(profile: EmbeddingProfile) -> str:
+    return f"{profile.name}@{profile.revision}" if profile.revision else profile.name
+
+
+def wants_more(state: SessionState, settings: Mapping[str, Any]) -> bool:
+    """Whether a target is above the one that the session was last run with."""
+
+    def rank(value: Any) -> float:
+        return float("inf") if value is None else float(value)
+
+    return any(rank(settings[name]) > rank(state.config.get(name)) for name in TARGETS)
+
+
+def may_go_on(state: SessionState, settings: Mapping[str, Any]) -> bool:
+    """Whether a run has anything to do: an unfinished session always, a finished one when targets were raised."""
+    if state.status is SessionStatus.RUNNING:
+        return True
+    if state.stop_reason == "goal_complete":
+        return False
+    if state.stop_reason in ("cancelled", "model_unavailable", "search_unavailable", "error"):
+        return True
+    return wants_more(state, settings)
+
+
+def _create(store: GraphStore, deps: SessionDeps, question: str, session_id: SessionId) -> SessionState:
+    embedder: Embedder = deps.embedder
+    root = TaskNode(
+        description=question, embed_text=question, embedding=embedder.embed_documents([question])[0]
+    )
+    state = SessionState(
+        session_id=session_id,
+        uuid=str(uuid.uuid4()),
+        root=root.id,
+        goal=question,
+        profile=profile_key(embedder.profile),
+        config=remembered(deps.settings.model_dump(mode="json")),
+    )
+    try:
+        return store.create_session(state, root)
+    except DuplicateError:
+        # Another process made it in the same instant; the lease decides which of the two goes on.
+        return store.load_session(session_id)
+
+
+def _remember(session: SessionHandle) -> None:
+    """Take over changed settings, and reopen a finished session that may go on."""
+    state, settings = session.state, session.deps.settings.model_dump(mode="json")
+    patch: dict[str, Any] = {}
+    if state.status is not SessionStatus.RUNNING and may_go_on(state, settings):
+        if not selectable(session.snapshot) or session.snapshot.root.status is TaskStatus.DONE:
+            return
+        patch |= {
+            "status": SessionStatus.RUNNING,
+            "stop_reason": "",
+            "message": "",
+            "capped": "",
+            "n_unanswered": 0,
+            "reopened_at": state.iterations,
+        }
+    config = remembered(settings)
+    if config != state.config:
+        patch["config"] = config
+    if patch:
+        with session.write() as tx:
+            tx.update_session(SessionPatch(**patch))
