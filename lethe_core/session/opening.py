@@ -134,7 +134,7 @@ def wants_more(state: SessionState, settings: Mapping[str, Any]) -> bool:
 
 
 def may_go_on(state: SessionState, settings: Mapping[str, Any]) -> bool:
-    """Whether a run has anything to do: an unfinished session always, a finished one when targets were raised."""
+    """Whether a run has anything to do: an unfinished session always, a finished one with raised targets."""
     if state.status is SessionStatus.RUNNING:
         return True
     if state.stop_reason == "goal_complete":
@@ -178,6 +178,7 @@ def _remember(session: SessionHandle) -> None:
             "capped": "",
             "n_unanswered": 0,
             "reopened_at": state.iterations,
+            "sections": {},
         }
     config = remembered(settings)
     if config != state.config:
