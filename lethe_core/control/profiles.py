@@ -36,7 +36,9 @@ QWEN3_4B = EmbeddingProfile(
     name="Qwen/Qwen3-Embedding-4B",
     revision="main",
     dimension=2560,
-    query_prompt="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
+    query_prompt=(
+        "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
+    ),
     matryoshka=True,
     similar_threshold=0.55,
     duplicate_threshold=0.95,

@@ -79,7 +79,8 @@ def rank_tasks(
     """Order the ready tasks by score; equals by (depth, sequence).
 
     tasks: (m, d) control vectors in document mode; goal: (d,) in query mode; deficit: (m,) from
-    `basis.deficits`; depths: (m,) steps from the root (`GraphSnapshot.depths`); sequences: (m,) creation numbers.
+    `basis.deficits`; depths: (m,) steps from the root (`GraphSnapshot.depths`); sequences: (m,)
+    creation numbers.
     """
     alignment = alignments(tasks, warped_goal(goal, gap, pressure, config=config))
     scores = task_scores(alignment, deficit, depths, n_productive, config=config)

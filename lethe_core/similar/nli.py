@@ -6,7 +6,7 @@ relations: edges carry null scores and strengths stay as they are.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 import numpy as np
@@ -52,6 +52,10 @@ class NliRelations:
 
     def __len__(self) -> int:
         return self.support.size
+
+    def at(self, k: int) -> dict[str, float]:
+        """The nine properties of edge k by name."""
+        return {field.name: float(getattr(self, field.name)[k]) for field in fields(self)}
 
 
 def nli_relations(forward: AnyFloats, backward: AnyFloats) -> NliRelations:

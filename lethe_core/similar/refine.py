@@ -11,7 +11,6 @@ import numpy as np
 
 from lethe_core.control.vectors import clamp01
 from lethe_core.graph.arrays import AnyFloats, BoolArray, FloatArray, IntArray
-from lethe_core.similar.nli import NliRelations
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +30,15 @@ DEFAULT_REFINE = RefineConfig()
 
 @dataclass(frozen=True, slots=True)
 class RelatedEvidence:
-    """The p SIMILAR_TO edges between evidence nodes that carry NLI scores."""
+    """The p SIMILAR_TO edges between evidence nodes that carry NLI scores; an edge a–b counts once."""
 
     i: IntArray  # (p,) index of end a
     j: IntArray  # (p,) index of end b
     cosine: AnyFloats  # (p,)
-    relations: NliRelations  # of a–b
+    entail_fwd: FloatArray  # (p,) a entails b
+    entail_bwd: FloatArray  # (p,) b entails a
+    contradiction: FloatArray  # (p,)
+    confidence: FloatArray  # (p,)
 
 
 def refined_strengths(
@@ -73,7 +75,6 @@ def _pull(
 ) -> tuple[FloatArray, FloatArray]:
     """Each node's corroboration A and contradiction B, (n,) in [0, 1)."""
     own = [frozenset(names) for names in domains]
-    relations = related.relations
     copies = clamp01((np.asarray(related.cosine, dtype=np.float64) - config.copy_start) / config.copy_width)
     apart = [own[a].isdisjoint(own[b]) for a, b in zip(related.i.tolist(), related.j.tolist(), strict=True)]
     independent = np.array(apart, dtype=np.float64) * (1.0 - copies)
@@ -81,15 +82,15 @@ def _pull(
     # Each edge is heard from both ends.
     hearer = np.concatenate([related.i, related.j])
     witness = np.concatenate([related.j, related.i])
-    entailed = np.concatenate([relations.entail_bwd, relations.entail_fwd])
-    voice = np.tile(relations.confidence, 2) * base[witness]
+    entailed = np.concatenate([related.entail_bwd, related.entail_fwd])
+    voice = np.tile(related.confidence, 2) * base[witness]
     for_it = np.tile(independent, 2) * voice * entailed
-    against = np.tile(relations.contradiction, 2) * voice
+    against = np.tile(related.contradiction, 2) * voice
 
     names = {name: at for at, name in enumerate(sorted(frozenset().union(*own)))}
     lists = [[names[name] for name in node] for node in own]
-    copies_of_edge = np.array([len(lists[at]) for at in witness.tolist()], dtype=np.int64)
-    edge = np.repeat(np.arange(witness.size), copies_of_edge)
+    n_domains = np.array([len(lists[at]) for at in witness.tolist()], dtype=np.int64)
+    edge = np.repeat(np.arange(witness.size), n_domains)
     domain = np.array([name for at in witness.tolist() for name in lists[at]], dtype=np.int64)
     groups, group = np.unique(hearer[edge] * max(1, len(names)) + domain, return_inverse=True)
     heard_by = groups // max(1, len(names))
