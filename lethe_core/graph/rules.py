@@ -136,35 +136,33 @@ def check_id(node_id: str) -> NodeId:
 # -- nodes ------------------------------------------------------------------------------------------
 
 
-def check_new_task(task: TaskNode, dimension: int) -> TaskNode:
-    """The task with its values in stored form. A task begins PENDING."""
+def check_new_task(task: TaskNode, dimension: int) -> dict[str, Any]:
+    """Those of the task's values that are stored in another form. A task begins PENDING."""
     _check_texts(task, _TASK_TEXTS, "task")
     if task.status is not TaskStatus.PENDING:
         raise InvalidValueError(f"a task begins PENDING, not {task.status}: change it by update_node")
-    return replace(
-        task,
-        embedding=check_vector(task.embedding, dimension, "the task's embedding"),
-        result_embedding=_optional_vector(task.result_embedding, dimension),
-        n_productive=check_count(task.n_productive, "n_productive"),
-        last_selected=check_count(task.last_selected, "last_selected"),
-    )
+    return {
+        "embedding": check_vector(task.embedding, dimension, "the task's embedding"),
+        "result_embedding": _optional_vector(task.result_embedding, dimension),
+        "n_productive": check_count(task.n_productive, "n_productive"),
+        "last_selected": check_count(task.last_selected, "last_selected"),
+    }
 
 
-def check_new_evidence(evidence: EvidenceNode, dimension: int) -> EvidenceNode:
-    """The evidence with its values in stored form."""
+def check_new_evidence(evidence: EvidenceNode, dimension: int) -> dict[str, Any]:
+    """Those of the evidence's values that are stored in another form."""
     _check_texts(evidence, _EVIDENCE_TEXTS, "evidence")
     start, end = evidence.span
     if check_count(start, "the span's start") > check_count(end, "the span's end"):
         raise InvalidValueError(f"the span {evidence.span} ends before it starts")
-    return replace(
-        evidence,
-        embedding=check_vector(evidence.embedding, dimension, "the evidence's embedding"),
-        strength=check_number(evidence.strength, 0.0, 1.0, "strength"),
-        base_strength=check_number(evidence.base_strength, 0.0, 1.0, "base_strength"),
-        kind=EvidenceKind(evidence.kind),
-        superseded=bool(evidence.superseded),
-        span=(int(start), int(end)),
-    )
+    return {
+        "embedding": check_vector(evidence.embedding, dimension, "the evidence's embedding"),
+        "strength": check_number(evidence.strength, 0.0, 1.0, "strength"),
+        "base_strength": check_number(evidence.base_strength, 0.0, 1.0, "base_strength"),
+        "kind": EvidenceKind(evidence.kind),
+        "superseded": bool(evidence.superseded),
+        "span": (int(start), int(end)),
+    }
 
 
 def patched_task(task: TaskNode, patch: TaskPatch, dimension: int) -> TaskNode:

@@ -60,7 +60,7 @@ class SessionReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Counters:
     """The last numbers given out in a session; none is ever given twice."""
 
@@ -103,7 +103,7 @@ def prepare_session(state: SessionState, root: TaskNode, now: float) -> tuple[Se
     rules.check_text(state.session_id, "the session's name")
     if root.embedding.ndim != 1 or root.embedding.shape[0] == 0:
         raise InvalidValueError(f"the root's embedding must be (d,), d > 0, not {root.embedding.shape}")
-    root = rules.check_new_task(root, root.embedding.shape[0])
+    values = rules.check_new_task(root, root.embedding.shape[0])
     root_id = rules.check_id(root.id) if root.id else new_node_id()
     root = replace(
         root,
@@ -112,6 +112,7 @@ def prepare_session(state: SessionState, root: TaskNode, now: float) -> tuple[Se
         session_id=state.session_id,
         sequence=1,
         created_at=now,
+        **values,
     )
     state, text = stored_form(
         replace(state, root=root_id, uuid=state.uuid or str(new_node_id()), created_at=now, updated_at=now)
@@ -126,7 +127,8 @@ class StagedTransaction:
         self._reader = reader
         self._dimension = session.dimension
         self._state = replace(session.state, updated_at=now)
-        self._write = StagedWrite(session.counters, now)
+        self._counters = replace(session.counters)
+        self._write = StagedWrite(self._counters, now)
         self._nodes: dict[NodeId, Node] = {}  # created or changed here, as they stand
         self._created: set[NodeId] = set()
         self._short: set[ShortId] = set()
@@ -154,31 +156,30 @@ class StagedTransaction:
     def create_node(self, node: EvidenceNode) -> EvidenceNode: ...
     def create_node(self, node: Node) -> Node:
         self._check_open()
-        counters = self._write.counters
-        stored: Node
         if isinstance(node, TaskNode):
-            letter, number = rules.TASK, counters.task + 1
-            stored = rules.check_new_task(node, self._dimension)
+            letter, number = rules.TASK, self._counters.task + 1
+            values = rules.check_new_task(node, self._dimension)
         elif isinstance(node, EvidenceNode):
-            letter, number = rules.EVIDENCE, counters.evidence + 1
-            stored = rules.check_new_evidence(node, self._dimension)
+            letter, number = rules.EVIDENCE, self._counters.evidence + 1
+            values = rules.check_new_evidence(node, self._dimension)
         else:
             raise InvalidValueError(f"{type(node).__name__} is no node")
         node_id = rules.check_id(node.id) if node.id else new_node_id()
         if node_id in self._nodes or (node.id and self._reader.id_taken(node_id)):
             raise DuplicateError(f"a node with the id {node_id} exists already")
-        placed: dict[str, Any] = {
-            "id": node_id,
-            "short_id": short_id_for(node_id, letter, self._short_id_taken),
-            "session_id": self._state.session_id,
-            "sequence": number,
-            "created_at": self._write.now,
-        }
-        stored = replace(stored, **placed)
+        stored = replace(
+            node,
+            id=node_id,
+            short_id=short_id_for(node_id, letter, self._short_id_taken),
+            session_id=self._state.session_id,
+            sequence=number,
+            created_at=self._write.now,
+            **values,
+        )
         if letter == rules.TASK:
-            self._write.counters = replace(counters, task=number)
+            self._counters.task = number
         else:
-            self._write.counters = replace(counters, evidence=number)
+            self._counters.evidence = number
         self._short.add(stored.short_id)
         self._created.add(stored.id)
         self._keep(stored)
@@ -209,7 +210,8 @@ class StagedTransaction:
         self._check_open()
         ends = self._read_heads([edge])
         rules.check_edge(edge, ends[edge.source], ends[edge.target])
-        if edge.key in self._edges or self._reader.existing_edges([edge.key]):
+        new_end = edge.source in self._created or edge.target in self._created
+        if edge.key in self._edges or (not new_end and self._reader.existing_edges([edge.key])):
             raise DuplicateError(
                 f"{ends[edge.source].short_id} has a {edge.type} edge to {ends[edge.target].short_id} already"
             )
@@ -304,8 +306,8 @@ class StagedTransaction:
     def _put_edge(self, edge: Edge) -> None:
         staged = self._edges.get(edge.key)
         if staged is None:
-            number = self._write.counters.edge + 1
-            self._write.counters = replace(self._write.counters, edge=number)
+            self._counters.edge += 1
+            number = self._counters.edge
         else:
             number = staged[0]
         self._edges[edge.key] = (number, edge)

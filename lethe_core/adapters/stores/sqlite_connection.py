@@ -64,6 +64,12 @@ class SqliteConnection:
             yield self._connection
 
     @contextmanager
+    def reading_once(self) -> Iterator[sqlite3.Connection]:
+        """For a single statement, which is consistent by itself and whose rows are all fetched here."""
+        with self._lock, self._errors():
+            yield self._connection
+
+    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """The only writer of the file until the block is left; an error rolls everything back."""
         with self._lock, self._errors(), self._transaction("BEGIN IMMEDIATE"):

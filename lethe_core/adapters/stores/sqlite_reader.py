@@ -27,16 +27,17 @@ class SqliteReader:
             return None if row is None else rows.evidence_from(row, self._session_id)
 
     def heads(self, ids: Collection[NodeId]) -> Mapping[NodeId, NodeHead]:
-        wanted = (self._session, json.dumps(list(ids)))
+        # The join's order is given and the session's index is barred (+): else it is scanned for every node.
+        wanted = (json.dumps(list(ids)), self._session)
         with self._connection.reading() as database:
             tasks = database.execute(
-                "SELECT id, short_id, sequence, status FROM task "
-                "WHERE session = ? AND id IN (SELECT value FROM json_each(?))",
+                "SELECT task.id, short_id, sequence, status FROM json_each(?) AS wanted CROSS JOIN task "
+                "ON task.id = wanted.value AND +task.session = ?",
                 wanted,
             ).fetchall()
             evidence = database.execute(
-                "SELECT id, short_id, sequence FROM evidence "
-                "WHERE session = ? AND id IN (SELECT value FROM json_each(?))",
+                "SELECT evidence.id, short_id, sequence FROM json_each(?) AS wanted CROSS JOIN evidence "
+                "ON evidence.id = wanted.value AND +evidence.session = ?",
                 wanted,
             ).fetchall()
         found = {row[0]: NodeHead(TASK, row[1], row[2], TaskStatus(row[3])) for row in tasks}
@@ -59,7 +60,7 @@ class SqliteReader:
 
     def existing_edges(self, keys: Collection[EdgeKey]) -> set[EdgeKey]:
         wanted = json.dumps([[edge_type.value, source, target] for edge_type, source, target in keys])
-        with self._connection.reading() as database:
+        with self._connection.reading_once() as database:
             found = database.execute(
                 "SELECT edge.type, edge.source, edge.target FROM json_each(?) AS wanted CROSS JOIN edge "
                 "ON edge.session = ? AND edge.type = json_extract(wanted.value, '$[0]') "
@@ -70,13 +71,13 @@ class SqliteReader:
         return {(EdgeType(row[0]), row[1], row[2]) for row in found}
 
     def dag_edges(self) -> Iterable[tuple[NodeId, NodeId]]:
-        with self._connection.reading() as database:
+        with self._connection.reading_once() as database:
             return database.execute(
                 "SELECT source, target FROM edge WHERE session = ? AND type IN ('SUBTASK_OF', 'DEPENDS_ON')",
                 (self._session,),
             ).fetchall()
 
     def _exists(self, question: str, values: Mapping[str, int | str]) -> bool:
-        with self._connection.reading() as database:
+        with self._connection.reading_once() as database:
             (answer,) = database.execute(question, values).fetchone()
         return bool(answer)

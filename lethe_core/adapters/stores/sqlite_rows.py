@@ -51,10 +51,11 @@ INSERT_EVIDENCE: Final = """
         (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 UPDATE_EVIDENCE: Final = "UPDATE evidence SET strength = ?, superseded = ? WHERE session = ? AND id = ?"
+# Sorted by its first column afterwards: SQLite takes twice as long for it.
 SELECT_EDGES: Final = """
-    SELECT type, source, target, cosine, entail_fwd, entail_bwd, support, contradiction, equivalence,
+    SELECT sequence, type, source, target, cosine, entail_fwd, entail_bwd, support, contradiction, equivalence,
         independence, confidence, direction, polarity
-    FROM edge WHERE session = ? ORDER BY sequence
+    FROM edge WHERE session = ?
 """
 # An edge that exists keeps its number, hence its place in the order of creation.
 UPSERT_EDGE: Final = """
@@ -130,8 +131,8 @@ def evidence_from(row: Row, session_id: SessionId) -> EvidenceNode:
 
 def edge_from(row: Row) -> Edge:
     """A row of SELECT_EDGES as an edge."""
-    similarity = None if row[3] is None else Similarity(*row[3:])
-    return Edge(_TYPES[row[0]], row[1], row[2], similarity)
+    similarity = None if row[4] is None else Similarity(*row[4:])
+    return Edge(_TYPES[row[1]], row[2], row[3], similarity)
 
 
 def task_row(node: TaskNode, session: int) -> Row:
