@@ -1,0 +1,125 @@
+"""Numbers with their units, and the kind of answer that a question wants (algorithms.md 9.3).
+
+A date question wants a sentence with a date; a how-many question a number, in the right unit when the
+question says which.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lethe_core.reasoning.terms import MONTHS, fold, names
+
+AnswerKind = Literal["date", "number", "who", "where", "other"]
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MONTH = "|".join(sorted(MONTHS))
+YEAR = re.compile(r"\b(?:1[0-9]|20)\d\d\b")
+_DATE = re.compile(
+    rf"\b(?:1[0-9]|20)\d\d\b|\b\d{{1,2}} (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b"
+    r"|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b(?:early|mid|late)?[ -]?(?:\w+teenth|twentieth|\d\dth) century\b",
+    re.IGNORECASE,
+)
+_NUMERAL = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|"
+    r"hundred|thousand|million|billion|once|twice|half|third|quarter|tenth)\b",
+    re.IGNORECASE,
+)
+
+_UNIT_WORDS: dict[str, str] = {
+    "percent": "%", "per cent": "%", "pct": "%", "%": "%",
+    "minute": "min", "minutes": "min", "min": "min", "hour": "h", "hours": "h", "second": "s", "seconds": "s",
+    "day": "d", "days": "d", "week": "week", "weeks": "week", "month": "month", "months": "month",
+    "year": "year", "years": "year", "metre": "m", "metres": "m", "meter": "m", "meters": "m", "m": "m",
+    "mm": "mm", "cm": "cm", "km": "km", "kilometre": "km", "kilometres": "km", "mile": "mile", "miles": "mile",
+    "m/s": "m/s", "km/h": "km/h", "mph": "mph", "knots": "kn", "kn": "kN", "kw": "kW", "mw": "MW", "kwh": "kWh",
+    "mwh": "MWh", "kg": "kg", "tonne": "t", "tonnes": "t", "t": "t", "litre": "l", "litres": "l",
+    "people": "person", "person": "person", "persons": "person", "passengers": "person", "passenger": "person",
+    "visitors": "visitor", "customers": "customer", "trips": "trip", "votes": "vote", "°c": "°C", "bar": "bar",
+    "pounds": "£", "euros": "€", "dollars": "$", "million": "million", "billion": "billion",
+}  # fmt: skip
+_QUANTITY = re.compile(
+    r"(?P<money>[£€$¥])?\s?(?P<number>(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?)"
+    r"(?:[\s\u00a0\u202f-]?(?P<unit>per cent|%|°C|[A-Za-z]+(?:/[a-z]+)?)(?![A-Za-z]))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number as it stands in a text, and what it counts or measures."""
+
+    value: str  # without group separators
+    unit: str  # canonical; empty when no known unit follows
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The kind of answer that a question or one of its clauses asks for."""
+
+    kind: AnswerKind
+    units: frozenset[str]  # of a number: any of these fits; empty when the question does not say
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Numbers with their units, in order; a year or a day of a month has no unit."""
+    found: list[Quantity] = []
+    for match in _QUANTITY.finditer(text):
+        unit = match.group("money") or _UNIT_WORDS.get(fold(match.group("unit") or ""), "")
+        if match.group("unit") in ("kN", "MW", "mW"):
+            unit = match.group("unit")
+        found.append(Quantity(match.group("number").replace(",", ""), unit))
+    return found
+
+
+_ASK_UNITS: Sequence[tuple[str, frozenset[str]]] = (
+    (r"percent|per cent|share|proportion|rate", frozenset({"%"})),
+    (r"how (?:long|soon|quickly)|duration|time limit", frozenset({"min", "h", "s", "d", "week", "month", "year"})),
+    (r"how (?:powerful|strong)|power|rating", frozenset({"kW", "MW", "kN"})),
+    (r"(?:wind|top|maximum) speeds?|how fast|speed", frozenset({"m/s", "km/h", "mph", "kn"})),
+    (r"diameter|how (?:thick|wide|tall|high|deep)|height|width|length|distance|how far", frozenset({"mm", "cm", "m", "km", "mile"})),
+    (r"how heavy|weigh|weight|mass", frozenset({"kg", "t"})),
+    (r"costs?|price|fares?|how much|fee|income|revenue|budget", frozenset({"£", "€", "$", "million", "billion"})),
+)  # fmt: skip
+_ASKS_DATE = re.compile(
+    r"\b(?:when|(?:what|which) (?:date|year|day|month|century|decade)|by what date|in what year|born on)\b",
+    re.I,
+)
+_ASKS_NUMBER = re.compile(
+    r"\bhow (?:many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep|old|large|big)\b"
+    r"|\bwhat (?:is |was |are |were )?(?:the )?(?:\w+ ){0,3}?(?:number|share|percentage|diameter|population|speeds?|price|cost|height|length|weight|output|limit|capacity)\b",
+    re.I,
+)
+_ASKS_WHO = re.compile(r"\b(?:who|whom|whose)\b", re.I)
+_ASKS_WHERE = re.compile(
+    r"\b(?:where|(?:what|which) (?:city|country|state|town|place|county|province|location))\b", re.I
+)
+
+
+def wanted(question: str) -> Wanted:
+    """The kind of answer that one clause asks for; "other" when it does not tell."""
+    if _ASKS_DATE.search(question):
+        return Wanted("date", frozenset())
+    if _ASKS_NUMBER.search(question) or re.search(r"\bwhat share\b", question, re.I):
+        for pattern, units in _ASK_UNITS:
+            if re.search(rf"\b(?:{pattern})\b", question, re.I):
+                return Wanted("number", units)
+        return Wanted("number", frozenset())
+    if _ASKS_WHO.search(question):
+        return Wanted("who", frozenset())
+    if _ASKS_WHERE.search(question):
+        return Wanted("where", frozenset())
+    return Wanted("other", frozenset())
+
+
+def fits(text: str, want: Wanted) -> bool:
+    """Whether a text can hold an answer of the kind wanted; True for "other"."""
+    if want.kind == "date":
+        return bool(_DATE.search(text))
+    if want.kind == "number":
+        if want.units:
+            return any(quantity.unit in want.units for quantity in quantities(text))
+        return bool(_NUMBER.search(YEAR.sub("", text)) or _NUMERAL.search(text))
+    if want.kind in ("who", "where"):
+        return bool(names(text))
+    return True

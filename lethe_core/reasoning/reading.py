@@ -1,0 +1,140 @@
+"""What the evidence of a DIN says about a task: what to quote, whether it answers, where it leads on.
+
+Evidence is about a task when it has what the task is about (architecture.md, "finding"): the rarest of
+its names and numbers, or half of its content words by rarity. Otherwise it is noise that a search brought.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from lethe_core.control.embedding import Embedder
+from lethe_core.din.document import EvidenceBlock
+from lethe_core.reasoning.asked import YEAR, fits
+from lethe_core.reasoning.candidates import Candidate, CandidateConfig, candidates
+from lethe_core.reasoning.contradictions import ContradictionConfig, newest_first, opponents
+from lethe_core.reasoning.quotes import quotable
+from lethe_core.reasoning.relevance import (
+    Question,
+    Relevance,
+    RelevanceConfig,
+    bridge_names,
+    relevance,
+    seeds,
+    understand,
+)
+from lethe_core.reasoning.selection import SelectionConfig, select
+from lethe_core.reasoning.terms import name_key
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingConfig:
+    """The settings of each step, and when evidence is about a task."""
+
+    candidates: CandidateConfig = field(default_factory=CandidateConfig)
+    relevance: RelevanceConfig = field(default_factory=RelevanceConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
+    contradictions: ContradictionConfig = field(default_factory=ContradictionConfig)
+    words: float = 0.5  # idf-weighted share of the task's content words in one piece with its headings
+    answered: float = 0.85  # of them in one piece that can hold the answer: no second hop is needed
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The evidence as one task sees it."""
+
+    pieces: Sequence[Candidate]
+    quoted: Sequence[int]  # indexes into pieces, in the order in which they are quoted
+    about: bool  # whether what is quoted answers anything
+    answered: bool  # whether nothing is left to be looked for
+    bridges: Sequence[str]  # names that lead on, best first
+
+
+NOTHING = Reading((), (), False, False, ())
+
+
+def read(
+    task: str, evidence: Sequence[EvidenceBlock], embedder: Embedder, config: ReadingConfig | None = None
+) -> Reading:
+    """Read the evidence for a task."""
+    config = config or ReadingConfig()
+    pieces = tuple(piece for piece in candidates(evidence, config.candidates) if quotable(piece))
+    question = understand(task, evidence)
+    if not pieces or not question.terms:
+        return NOTHING
+    found = relevance(question, evidence, pieces, embedder, config.relevance)
+    chosen = select(question, evidence, pieces, found, config.selection)
+    quoted = _with_opponents(chosen, pieces, evidence, config)
+    base = found.by_clause.max(axis=0)
+    told = [
+        name
+        for seed in seeds(evidence, pieces, base, config.relevance.seeds)
+        for name in bridge_names(question, evidence, pieces[seed])
+    ]
+    bridges = list({name_key(name): name for name in reversed(told)}.values())[::-1]
+    return Reading(
+        pieces=pieces,
+        quoted=quoted,
+        about=_is_about(question, pieces, found, chosen, config),
+        answered=_is_answered(question, pieces, found, chosen, config),
+        bridges=bridges,
+    )
+
+
+def _with_opponents(
+    chosen: Sequence[int],
+    pieces: Sequence[Candidate],
+    evidence: Sequence[EvidenceBlock],
+    config: ReadingConfig,
+) -> list[int]:
+    """Contradicting figures side by side, newest first; never more than may be quoted."""
+    quoted: list[int] = []
+    room = config.selection.most - len(chosen)
+    for index in chosen:
+        if index in quoted:
+            continue
+        against = [
+            i for i in opponents(pieces[index], pieces, evidence, config.contradictions) if i not in quoted
+        ]
+        extra = [i for i in against if i not in chosen][: max(0, room)]
+        room -= len(extra)
+        side = [index, *(i for i in against if i in chosen), *extra]
+        quoted.extend(sorted(side, key=lambda i: newest_first(evidence[pieces[i].block])))
+    return quoted
+
+
+def _is_about(
+    question: Question,
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    chosen: Sequence[int],
+    config: ReadingConfig,
+) -> bool:
+    if any(found.shares[i] >= config.words for i in chosen):
+        return True
+    specific = {t for name in question.names for t in name_key(name)} | {
+        t for t in question.terms if any(c.isdigit() for c in t) and not YEAR.fullmatch(t)
+    }
+    if not specific:
+        return False
+    rarest = max(specific, key=lambda t: (question.idf.get(t, 0.0), t))
+    return any(rarest in found.matched[i] for i in chosen)
+
+
+def _is_answered(
+    question: Question,
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    chosen: Sequence[int],
+    config: ReadingConfig,
+) -> bool:
+    total = sum(question.idf.values())
+    for clause in question.clauses:
+        weight = sum(question.idf[t] for t in clause.terms)
+        if not any(
+            fits(pieces[i].text, clause.wanted)
+            and clause.wanted.kind != "other"
+            and sum(question.idf[t] for t in found.matched[i] & clause.terms) >= config.answered * weight
+            for i in chosen
+        ):
+            return False
+    return total > 0

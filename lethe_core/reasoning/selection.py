@@ -1,0 +1,250 @@
+"""Which pieces are quoted: few, about the task, none twice (algorithms.md 9.3).
+
+What another piece replaces goes first (an older edition, an earlier period, a row or an item that has
+less of the task than its sibling); then what lies far below the best; then the log-determinant of 5.3
+chooses, starting from the best piece for each thing asked, and stops when a piece adds little.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lethe_core.context.packing import information, pack
+from lethe_core.din.document import EvidenceBlock
+from lethe_core.graph.arrays import FloatArray
+from lethe_core.reasoning.asked import fits
+from lethe_core.reasoning.candidates import Candidate
+from lethe_core.reasoning.relevance import Question, Relevance
+from lethe_core.reasoning.terms import content_set, fold, name_key, words
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionConfig:
+    """Thresholds chosen on two-hop questions, by what they cost in quotations and bring in gold passages."""
+
+    most: int = 8  # quotations
+    floor: float = 0.6  # of the best score; what lies below is dropped
+    gain: float = 0.35  # of the first quotation's information; selection stops below it
+    lexical: float = 0.5  # weight of the task's words against meaning in what tells pieces apart
+    alike: float = 0.6  # Jaccard above which a later period or edition replaces an earlier one
+    per_source: int = 3  # quotations of one source, table rows and lists aside
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The quotations, best first."""
+
+    pieces: tuple[int, ...] = field(default=())
+
+
+def select(
+    question: Question,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    config: SelectionConfig | None = None,
+) -> list[int]:
+    """Indexes of the pieces to quote, in the order of choice; at most ``config.most``."""
+    config = config or SelectionConfig()
+    if not pieces:
+        return []
+    open_ = _without_replaced(question, evidence, pieces, config)
+    open_ = _without_dominated(question, evidence, pieces, found, open_)
+    open_ = _lists_or_items(pieces, found, open_)
+    best = max(found.scores[i] for i in open_)
+    required = _required(question, evidence, pieces, found, open_, best, config)
+    open_ = [i for i in open_ if found.scores[i] >= config.floor * best or i in required]
+    open_ = _few_of_a_source(evidence, pieces, found, open_, required, config)
+    vectors = _vectors(question, pieces, found, open_, config)
+    scores = found.scores[open_] ** 2
+    seeds = [open_.index(i) for i in required]
+    packing = pack(vectors, scores, [1] * len(open_), config.most, required=seeds)
+    order = list(packing.selected)
+    kept = order[: max(1, len(packing.required))]
+    first = information(vectors[order[:1]], scores[order[:1]])
+    for item in order[len(kept) :]:
+        gain = information(vectors[[*kept, item]], scores[[*kept, item]]) - information(
+            vectors[kept], scores[kept]
+        )
+        if gain >= config.gain * first:
+            kept.append(item)
+    return [open_[i] for i in kept]
+
+
+def _vectors(
+    question: Question,
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    open_: Sequence[int],
+    config: SelectionConfig,
+) -> FloatArray:
+    """Unit rows: meaning beside the task's words (and bridges) that a piece has."""
+    bridges = sorted({key for i in open_ for key in found.led[i]})
+    rows = np.zeros((len(open_), len(question.terms) + len(bridges)))
+    for row, index in enumerate(open_):
+        for column, term in enumerate(question.terms):
+            rows[row, column] = question.idf[term] * (term in found.matched[index])
+        for column, key in enumerate(bridges, start=len(question.terms)):
+            rows[row, column] = key in found.led[index]
+    lexical = _unit(rows) * np.sqrt(config.lexical)
+    meaning = _unit(found.vectors[list(open_)].astype(np.float64)) * np.sqrt(1 - config.lexical)
+    return _unit(np.hstack([lexical, meaning]))
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    divided: FloatArray = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    return divided
+
+
+def _required(
+    question: Question,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    open_: Sequence[int],
+    best: float,
+    config: SelectionConfig,
+) -> list[int]:
+    """The best piece for each clause, and for each person or thing that the question names."""
+    required: list[int] = []
+    for row, clause in enumerate(question.clauses):
+        scores = found.by_clause[row] + 0.35 * found.bridged
+        fitting = [i for i in open_ if fits(pieces[i].text, clause.wanted)] or list(open_)
+        required.append(max(fitting, key=lambda i: (scores[i], -i)))
+    for name in question.names:
+        key = set(name_key(name))
+        about = [i for i in open_ if key and key <= pieces[i].own | pieces[i].context]
+        if about:
+            title = [i for i in about if key == content_set(evidence[pieces[i].block].title)]
+            top = max(title or about, key=lambda i: (found.scores[i], -i))
+            if found.scores[top] >= 0.5 * best:
+                required.append(top)
+    return list(dict.fromkeys(required))[: config.most]
+
+
+def _without_replaced(
+    question: Question,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    config: SelectionConfig,
+) -> list[int]:
+    """Without older editions and earlier periods of what a newer piece says, and without repetitions."""
+    said = [_wording(piece) for piece in pieces]
+    kept: list[int] = []
+    asked = {fold(word) for word in words(question.text) if any(c.isdigit() for c in word)}
+    seen: set[str] = set()
+    for index, piece in enumerate(pieces):
+        text = " ".join(piece.text.split())
+        if text in seen and piece.kind != "row":
+            continue
+        seen.add(text)
+        block = evidence[piece.block]
+        if (block.older or block.period) and not _asked_for(block, asked):
+            if any(
+                _newer(evidence[other.block], block) and _jaccard(said[index], said[j]) >= config.alike
+                for j, other in enumerate(pieces)
+            ):
+                continue
+        kept.append(index)
+    return kept
+
+
+def _asked_for(block: EvidenceBlock, asked: set[str]) -> bool:
+    told = {fold(word) for word in words(f"{block.title} {block.period}")}
+    return block.older and bool(asked & told)
+
+
+def _newer(other: EvidenceBlock, block: EvidenceBlock) -> bool:
+    if block.older and not other.older and other.source != block.source:
+        return True
+    return bool(block.period and other.period and other.period > block.period)
+
+
+def _wording(piece: Candidate) -> frozenset[str]:
+    return frozenset(word for word in piece.own if not any(c.isdigit() for c in word))
+
+
+def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    union = first | second
+    return len(first & second) / len(union) if union else 0.0
+
+
+def _without_dominated(
+    question: Question,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    open_: Sequence[int],
+) -> list[int]:
+    """Without rows that have less of the task than another row of their table, and items and sentences
+    that lack a name which a neighbour in the same place has."""
+    named = {term for name in question.names for term in name_key(name)}
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for index in open_:
+        piece = pieces[index]
+        block = evidence[piece.block]
+        if piece.kind != "list":
+            groups.setdefault((block.source, block.place, piece.header), []).append(index)
+    kept: list[int] = []
+    for index in open_:
+        piece = pieces[index]
+        block = evidence[piece.block]
+        group = groups.get((block.source, block.place, piece.header), [])
+        mine = _has(found, index, pieces, question)
+        dominated = False
+        for other in group:
+            theirs = _has(found, other, pieces, question)
+            if mine < theirs and piece.kind != "list":
+                more = theirs - mine
+                if piece.kind == "row" or any(isinstance(m, tuple) or m in named for m in more):
+                    dominated = True
+                    break
+        if not dominated:
+            kept.append(index)
+    return kept
+
+
+def _has(found: Relevance, index: int, pieces: Sequence[Candidate], question: Question) -> frozenset[object]:
+    return frozenset([t for t in question.terms if t in pieces[index].own]) | frozenset(found.led[index])
+
+
+def _lists_or_items(pieces: Sequence[Candidate], found: Relevance, open_: Sequence[int]) -> list[int]:
+    """Of a list either the whole or the items that matter: the whole when at least half of them do."""
+    items: dict[int, list[int]] = {}
+    for index in open_:
+        if pieces[index].kind == "item":
+            items.setdefault(pieces[index].block, []).append(index)
+    whole = {pieces[i].block for i in open_ if pieces[i].kind == "list"}
+    total = {block: sum(p.kind == "item" and p.block == block for p in pieces) for block in whole}
+    kept: list[int] = []
+    for index in open_:
+        piece = pieces[index]
+        if piece.block in whole and piece.kind in ("list", "item"):
+            group = items.get(piece.block, [])
+            top = max((found.scores[i] for i in group), default=0.0)
+            matter = sum(found.scores[i] >= 0.8 * top for i in group)
+            quote_whole = not group or matter >= max(2, total[piece.block] / 2 + 0.5)
+            if quote_whole != (piece.kind == "list"):
+                continue
+        kept.append(index)
+    return kept
+
+
+def _few_of_a_source(
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    open_: Sequence[int],
+    required: Sequence[int],
+    config: SelectionConfig,
+) -> list[int]:
+    counts: dict[str, int] = {}
+    kept = set(required)
+    for index in sorted(open_, key=lambda i: (-found.scores[i], i)):
+        source = evidence[pieces[index].block].source
+        if pieces[index].kind != "sentence" or counts.get(source, 0) < config.per_source:
+            kept.add(index)
+            counts[source] = counts.get(source, 0) + 1
+    return [i for i in open_ if i in kept]
