@@ -10,6 +10,7 @@ from itertools import islice
 
 from lethe_core.adapters.sources.readers.charset import decode
 from lethe_core.adapters.sources.readers.document import Document
+from lethe_core.adapters.sources.readers.table import is_number, split_caption
 from lethe_core.errors import SourceError
 from lethe_core.evidence.tables import to_markdown
 
@@ -42,7 +43,7 @@ def read_csv(data: bytes, config: CsvConfig | None = None) -> Document:
     if not rows:
         raise SourceError("a delimited file without a row")
     rows = [[" ".join(cell.split())[: config.max_cell] for cell in row] for row in rows]
-    caption, rows = _split_caption(rows)
+    caption, rows = split_caption(rows)
     header, body = _split_header(rows)
     notes: list[str] = []
     if len(body) > config.max_rows or more:
@@ -55,10 +56,10 @@ def read_csv(data: bytes, config: CsvConfig | None = None) -> Document:
     table = [(row + [""] * width)[:width] for row in [header, *body]]
     for index, name in enumerate(table[0]):
         table[0][index] = name or f"column {index + 1}"
-    above = "\n\n".join(" ".join(cell for cell in row if cell) for row in caption)
+    above = "\n\n".join(caption)
     return Document(
         text=(above + "\n\n" if above else "") + to_markdown(table),
-        title=" ".join(caption[0]).strip() if caption else "",
+        title=caption[0] if caption else "",
         note="; ".join(notes),
     )
 
@@ -101,14 +102,6 @@ def looks_delimited(text: str) -> bool:
     return False
 
 
-def _split_caption(rows: list[list[str]]) -> tuple[list[list[str]], list[list[str]]]:
-    filled = [sum(1 for cell in row if cell) for row in rows[:20]]
-    if max(filled) < 2:
-        return [], rows
-    start = next(index for index, count in enumerate(filled) if count >= 2)
-    return rows[:start], rows[start:]
-
-
 def _split_header(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     """The first row, when it names the columns: none of its cells is a number (save years), none repeats."""
     first = rows[0]
@@ -119,8 +112,3 @@ def _split_header(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     if len(set(named)) == len(named) and (numeric == 0 or (years and len(named) > 1 and any(below))):
         return first, rows[1:]
     return ["" for _ in first], rows
-
-
-def is_number(cell: str) -> bool:
-    digits = sum(1 for character in cell if character.isdigit())
-    return digits > 0 and digits >= sum(1 for character in cell if character.isalpha()) * 2

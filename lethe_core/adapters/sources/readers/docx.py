@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from lethe_core.adapters.sources.readers.document import Document
 from lethe_core.adapters.sources.readers.markdown import first_heading
+from lethe_core.adapters.sources.readers.table import table_markdown
 from lethe_core.errors import SourceError
-from lethe_core.evidence.tables import to_markdown
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -23,6 +23,7 @@ _MOST_BYTES = 200 * 1024 * 1024  # unpacked, of the parts that are parsed
 _MOST_RATIO = 200  # unpacked to packed, of a part larger than a megabyte; real XML reaches 40
 _MOST_PARTS = 10_000
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_TITLES = ("title", "titel", "titre", "título")
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 
 
@@ -101,6 +102,7 @@ def _blocks(word: "WordDocument") -> Iterator[str]:
     styles = {style.style_id: (style.name or "") for style in word.styles if style.style_id}
     numbered = _numbered_lists(word)
     counters: dict[tuple[str, int], int] = {}
+    below_title = 0  # headings lie a level deeper in a document that has a title
     for element in _flow(word.element.body):
         if element.tag == _W + "tbl":
             yield _table(element)
@@ -109,9 +111,10 @@ def _blocks(word: "WordDocument") -> Iterator[str]:
         if not text:
             continue
         style = styles.get(_value(element, "pStyle"), "")
-        level = _heading_level(style, element)
+        level = _heading_level(style, element, below_title)
         if level:
             counters.clear()
+            below_title = below_title or int(style.lower() in _TITLES)
             yield "#" * level + " " + text
             continue
         number, depth = _value(element, "numId"), int(_value(element, "ilvl") or 0)
@@ -175,17 +178,17 @@ def _table(element: Any) -> str:
                 cells.extend([_text(cell)] + [""] * (min(int(span), 100) - 1 if span.isdigit() else 0))
         if any(cells):
             rows.append(cells)
-    return to_markdown(rows) if rows else ""
+    return table_markdown(rows)
 
 
-def _heading_level(style: str, element: Any) -> int:
+def _heading_level(style: str, element: Any, deeper: int) -> int:
     match = re.match(r"(?:heading|überschrift|titre|título|titolo|kop)\s*([1-9])", style.lower())
     if match:
-        return min(6, int(match[1]) + 1) if style else 0
-    if style.lower() in ("title", "titel", "titre"):
+        return min(6, int(match[1]) + deeper)
+    if style.lower() in _TITLES:
         return 1
     outline = _value(element, "outlineLvl")
-    return min(6, int(outline) + 2) if outline.isdigit() and int(outline) < 9 else 0
+    return min(6, int(outline) + 1 + deeper) if outline.isdigit() and int(outline) < 9 else 0
 
 
 def _numbered_lists(word: "WordDocument") -> set[tuple[str, int]]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from lethe_core.adapters.sources.readers.charset import decode
 from lethe_core.adapters.sources.readers.document import Document
 from lethe_core.adapters.sources.readers.markdown import first_heading, plain
+from lethe_core.adapters.sources.readers.table import table_markdown
 from lethe_core.errors import SourceError
-from lethe_core.evidence.tables import to_markdown
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -205,7 +205,7 @@ def _tidy(markdown: str) -> str:
                 table.append(cells)
             continue
         if table:
-            lines.extend(["", to_markdown(table), ""])
+            lines.extend(["", table_markdown(table), ""])
             table = []
         lines.append(line if fenced else _ESCAPE.sub(r"\1", line.rstrip()))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
@@ -239,7 +239,7 @@ def _own_text(tree: "HtmlElement") -> str:
             rows = [[_inline(cell) for cell in row if cell.tag in ("td", "th")] for row in item.iter("tr")]
             rows = [row for row in rows if any(row)]
             if rows:
-                parts.append(to_markdown(rows))
+                parts.append(table_markdown(rows))
             continue
         if tag in _BLOCKS or tag == "br":
             flush()

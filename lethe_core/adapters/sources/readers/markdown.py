@@ -16,7 +16,8 @@ _FRONT_LINE = re.compile(r"([A-Za-z][\w -]{0,40}?)[ \t]*[:=][ \t]*(.*)")
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
-_BULLET = re.compile(r"([ \t]*)[*+•◦‣▪·–][ \t]+(?=\S)")
+_BULLET = re.compile(r"([ \t]*)[*+•·◦‣▪–][ \t]+(?=\S)")
+_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?[ \t]+[^\W\d_]")
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,200}\])")
 _LINK = re.compile(r"(?<!\!)\[([^\[\]\n]{1,300})\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -52,7 +53,8 @@ def read_text(data: bytes) -> Document:
     Raises SourceError when the bytes are no text.
     """
     body = _canonical(decode(data), links=False)
-    return Document(text=body, title=first_heading(body) or _title_line(body))
+    title = first_heading(body) or _title_line(body)
+    return Document(text=_with_headings(body), title=title)
 
 
 def first_heading(text: str) -> str:
@@ -144,6 +146,30 @@ def _is_underline(line: str, above: list[str]) -> bool:
     if not title or len(title) > 120 or title[0] in "#|>-" or "|" in title:
         return False
     return len(above) < 2 or not above[-2].strip()
+
+
+def _with_headings(text: str) -> str:
+    """Mark the headings of plain text: lines of their own in capitals, or numbered, with text below them."""
+    paragraphs = text.split("\n\n")
+    marked: list[str] = []
+    for index, paragraph in enumerate(paragraphs):
+        below = paragraphs[index + 1] if index + 1 < len(paragraphs) else ""
+        heading = _is_heading_line(paragraph) and below and not _is_heading_line(below)
+        marked.append(f"## {paragraph.strip()}" if heading else paragraph)
+    return "\n\n".join(marked)
+
+
+def _is_heading_line(paragraph: str) -> bool:
+    line = paragraph.strip()
+    if (
+        "\n" in line
+        or not 3 <= len(line) <= 80
+        or line.endswith((".", ",", ";", ":", "!", "?"))
+        or "|" in line
+    ):
+        return False
+    capitals = line.upper() == line and sum(1 for character in line if character.isalpha()) >= 3
+    return (capitals and not line.startswith(("#", "- "))) or _NUMBERED.match(line) is not None
 
 
 def _title_line(text: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 from lethe_core.adapters.sources.readers.document import Document
 from lethe_core.adapters.sources.readers.markdown import first_heading
+from lethe_core.adapters.sources.readers.table import table_markdown
 from lethe_core.errors import SourceError
-from lethe_core.evidence.tables import to_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ _FLAGS = 2 | 64  # TEXT_PRESERVE_WHITESPACE | TEXT_MEDIABOX_CLIP
 _NUMBER_ONLY = re.compile(
     r"(?:page|seite|p\.)?\s*[-–—]?\s*\d{1,4}\s*(?:(?:/|of|von|de)\s*\d{1,4})?\s*[-–—]?", re.I
 )
-_BULLET = re.compile(r"[•◦‣▪●○■–\uf0b7\uf0a7]\s*(?=\S)|[-*]\s+(?=\S)")
+_PAGE_OF = re.compile(r"\b(?:page|seite|p\.)\s*\d{1,4}\s*(?:/|of|von)\s*\d{1,4}\s*$", re.I)
+_BULLET = re.compile(r"[•·◦‣▪●○■–\uf0b7\uf0a7]\s*(?=\S)|[-*]\s+(?=\S)")
 _ORDERED = re.compile(r"\d{1,2}[.)]\s+(?=\S)")
 _DATE = re.compile(r"D:((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 
@@ -171,7 +172,7 @@ def _ruled_tables(page: Any, config: PdfConfig) -> list[tuple[tuple[float, float
         rows = [row for row in rows if any(row)]
         cells = [cell for row in rows for cell in row]
         if len(rows) >= 2 and len(rows[0]) >= 2 and sum(map(bool, cells)) >= 0.5 * len(cells):
-            found.append((tuple(table.bbox), to_markdown(rows)))
+            found.append((tuple(table.bbox), table_markdown(rows)))
     return found
 
 
@@ -187,15 +188,16 @@ def _without_furniture(pages: list[list[_Row | _Table]]) -> list[list[_Row | _Ta
         {key(row) for row in items if isinstance(row, list) and not 0.1 < row[0].y < 0.9} for items in pages
     ]
     seen = Counter(entry for margin in margins for entry in margin)
-    repeated = {entry for entry, times in seen.items() if len(pages) >= 3 and times >= 0.5 * len(pages)}
+    repeated = {entry for entry, times in seen.items() if times >= max(2, 0.5 * len(pages))}
 
     def kept(row: _Row | _Table) -> bool:
         if isinstance(row, _Table):
             return True
         text = " ".join(s.text for s in row)
-        return key(row) not in repeated and not (
-            not 0.1 < row[0].y < 0.9 and len(pages) > 1 and _NUMBER_ONLY.fullmatch(text)
-        )
+        numbered = _PAGE_OF.search(text) if len(text) <= 120 else None
+        if len(pages) > 1:
+            numbered = numbered or _NUMBER_ONLY.fullmatch(text)
+        return key(row) not in repeated and (0.1 < row[0].y < 0.9 or not numbered)
 
     return [[row for row in items if kept(row)] for items in pages]
 
@@ -231,13 +233,35 @@ def _with_aligned_tables(items: list[_Row | _Table]) -> list[_Row | _Table]:
         while end < len(items) and _aligned(items[index], items[end]):
             end += 1
         if end - index >= 3:
-            rows = [[s.text for s in row] for row in items[index:end] if isinstance(row, list)]
-            result.append(_Table(to_markdown(rows)))
+            rows = [row for row in items[index:end] if isinstance(row, list)]
+            cells = [[s.text for s in row] for row in rows]
+            above = result[-1] if result else None
+            if isinstance(above, list) and (header := _header(above, rows)):
+                cells.insert(0, header)
+                result.pop()
+            result.append(_Table(table_markdown(cells)))
             index = end
         else:
             result.append(items[index])
             index += 1
     return result
+
+
+def _header(above: _Row, rows: list[_Row]) -> list[str]:
+    """The header that a shorter row above a table is: each of its runs stands over one column; else empty."""
+    if not 2 <= len(above) < len(rows[0]):
+        return []
+    header = [""] * len(rows[0])
+    for segment in above:
+        over = [
+            column
+            for column in range(len(header))
+            if any(row[column].x0 < segment.x1 and segment.x0 < row[column].x1 for row in rows)
+        ]
+        if len(over) != 1 or header[over[0]]:
+            return []
+        header[over[0]] = segment.text
+    return header
 
 
 def _aligned(first: _Row | _Table, other: _Row | _Table) -> bool:
@@ -259,6 +283,11 @@ def _aligned(first: _Row | _Table, other: _Row | _Table) -> bool:
 
 
 def _paragraphs(items: list[_Row | _Table], levels: dict[float, int]) -> list[str]:
+    rows = [item for item in items if isinstance(item, list)]
+    edges: dict[int, float] = {}  # where the lines that begin at the same place end at the latest
+    for row in rows:
+        start = round(row[0].x0)
+        edges[start] = max(edges.get(start, 0.0), row[-1].x1)
     parts: list[tuple[str, str]] = []  # (kind, text); kind: "h2" | "table" | "item" | "prose"
     last: _Row | None = None
     for item in items:
@@ -283,8 +312,10 @@ def _paragraphs(items: list[_Row | _Table], levels: dict[float, int]) -> list[st
             parts.append(("item", text))
         elif parts and parts[-1][0] == "prose" and _continues(parts[-1][1], text):
             parts[-1] = ("prose", _glue(parts[-1][1], text))
-        elif same and parts[-1][0] in ("prose", "item"):
-            parts[-1] = (parts[-1][0], _glue(parts[-1][1], text))
+        elif same and last is not None and parts[-1][0] in ("prose", "item"):
+            broken = parts[-1][0] == "prose" and _broken(last, item, edges[round(last[0].x0)])
+            joined = f"{parts[-1][1]}\n{text}" if broken else _glue(parts[-1][1], text)
+            parts[-1] = (parts[-1][0], joined)
         else:
             parts.append(("prose", text))
         last = item
@@ -301,6 +332,13 @@ def _joined_items(parts: list[tuple[str, str]]) -> list[str]:
             paragraphs.append("#" * int(kind[1]) + " " + text if re.fullmatch(r"h\d", kind) else text)
         before = kind
     return paragraphs
+
+
+def _broken(last: _Row, row: _Row, edge: float) -> bool:
+    """Whether a line was ended on purpose: the next one's first word would have fitted on it."""
+    width = (row[0].x1 - row[0].x0) / max(1, len(row[0].text))
+    first = row[0].text.split(" ", 1)[0]
+    return last[-1].x1 + (len(first) + 3) * width < edge
 
 
 def _continues(above: str, line: str) -> bool:

@@ -1,0 +1,205 @@
+"""Searching corpus folders (architecture.md, "A folder as a source").
+
+Chunks are ranked by BM25 and by cosine, fused; documents by their best chunk. A query to which nothing
+in the folders is related brings nothing: what counts as related is `SearchConfig`'s figures.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+
+import numpy as np
+
+from lethe_core.adapters.sources.index import FolderIndex, Progress, Source, open_index
+from lethe_core.adapters.sources.lexical import words
+from lethe_core.adapters.sources.ranking import best_first, chosen_chunks, fused, ranked
+from lethe_core.adapters.sources.vectors import ChunkVectors, VectorConfig
+from lethe_core.control.embedding import Embedder
+from lethe_core.errors import SourceError
+from lethe_core.evidence.fingerprint import page_fingerprint
+from lethe_core.evidence.page import ALONE, Chunk, Edition, FoundPage, Page, SearchOutcome, Skipped
+from lethe_core.graph.arrays import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    documents: int = 8  # new documents a search
+    whole_chunks: int = 60  # a page up to this is ingested whole
+    best_chunks: int = 40  # of a longer one, each with its neighbours
+    fusion_k: float = 60.0
+    candidates: int = 300  # chunks of each ranking
+    hits: int = 12  # chunks of a page that count as its matches
+    related_coverage: float = 0.36
+    related_cosine: float = 0.36
+    weak_coverage: float = 0.2
+    weak_cosine: float = 0.25
+    vectors: VectorConfig = field(default_factory=VectorConfig)
+
+
+class FolderSearch:
+    """A `SearchProvider` over corpus folders; safe to use from several threads."""
+
+    def __init__(self, index: FolderIndex, embedder: Embedder, config: SearchConfig | None = None) -> None:
+        self.index = index
+        self._embedder = embedder
+        self._config = config or SearchConfig()
+        self._vectors = ChunkVectors(index, embedder, self._config.vectors)
+        self._by_address = {source.address: source for source in index.sources}
+        self._editions: dict[str, Edition] | None = None
+        self._lock = Lock()
+
+    @classmethod
+    def open(
+        cls,
+        roots: Sequence[Path],
+        home: Path,
+        embedder: Embedder,
+        *,
+        progress: Progress | None = None,
+        config: SearchConfig | None = None,
+    ) -> "FolderSearch":
+        """Bring the folders' index up to date and search it. Raises as `open_index`."""
+        return cls(open_index(roots, home, progress=progress), embedder, config)
+
+    @property
+    def name(self) -> str:
+        return "folder"
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """What of the folders could not be read, wholly or in part, by address."""
+        return self.index.skipped
+
+    def search(self, query: str, *, known: Collection[str], deadline: float) -> SearchOutcome:
+        """Find the documents that fit a query best; see `SearchProvider`.
+
+        A file that vanished since the folders were read is skipped and named; one that changed is read
+        again.
+        """
+        with self._lock:
+            return self._search(query, frozenset(known), deadline)
+
+    def editions(self) -> dict[str, Edition]:
+        """Where each source stands among the versions of its document, by address."""
+        with self._lock:
+            return dict(self._all_editions())
+
+    def close(self) -> None:
+        with self._lock:
+            self.index.close()
+
+    def __enter__(self) -> "FolderSearch":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _search(self, query: str, known: frozenset[str], deadline: float) -> SearchOutcome:
+        scores = self._scores(query, deadline)
+        new: list[FoundPage] = []
+        seen: list[FoundPage] = []
+        skipped: list[Skipped] = []
+        for source in self._ranked_sources(scores):
+            try:
+                if source.address in known:
+                    seen.append(self._matches(source, scores, query))
+                else:
+                    new.append(self._found(source, scores, query))
+            except SourceError as error:
+                skipped.append(Skipped(source.address, str(error)))
+            if len(new) == self._config.documents or (new and time.monotonic() >= deadline):
+                break
+        new += self._newest([*new, *seen], known, scores, query, skipped)
+        return SearchOutcome(tuple(new), tuple(seen), tuple(skipped))
+
+    def _scores(self, query: str, deadline: float) -> FloatArray:
+        """Fused score of every chunk, (chunks,); 0 for those that have nothing to do with the query."""
+        config = self._config
+        asked = words(query)
+        lexical = self.index.lexical.scores(asked)
+        coverage = self.index.lexical.coverage(asked)
+        by_words = ranked(lexical, 0.0, config.candidates)
+        vector = self._embedder.embed_queries([query])[0]
+        cosines = self._vectors.cosines(vector, by_words, deadline)
+        if not ((coverage >= config.related_coverage) | (cosines >= config.related_cosine)).any():
+            return np.zeros(self.index.chunk_count)
+        by_meaning = ranked(cosines, config.weak_cosine, config.candidates)
+        scores = fused([by_words, by_meaning], self.index.chunk_count, config.fusion_k)
+        scores[(coverage < config.weak_coverage) & (cosines < config.weak_cosine)] = 0.0
+        return scores
+
+    def _ranked_sources(self, scores: FloatArray) -> list[Source]:
+        order = [source for source, _ in self._vectors.places(best_first(scores))]
+        return list({source.address: source for source in order}.values())
+
+    def _own(self, source: Source, scores: FloatArray) -> FloatArray:
+        return scores[source.start : source.start + source.row.chunks]
+
+    def _found(self, source: Source, scores: FloatArray, query: str) -> FoundPage:
+        page, chunks, own = self._current(source, scores, query)
+        chosen = chosen_chunks(own, whole=self._config.whole_chunks, best=self._config.best_chunks)
+        return self._page(source, page, chunks, chosen, own)
+
+    def _matches(self, source: Source, scores: FloatArray, query: str) -> FoundPage:
+        page, chunks, own = self._current(source, scores, query)
+        return self._page(source, page, chunks, sorted(best_first(own)[: self._config.hits].tolist()), own)
+
+    def _page(
+        self, source: Source, page: Page, chunks: tuple[Chunk, ...], chosen: Sequence[int], own: FloatArray
+    ) -> FoundPage:
+        edition = self._all_editions().get(source.address, ALONE)
+        position = {chunk: index for index, chunk in enumerate(chosen)}
+        hits = [position[chunk] for chunk in best_first(own).tolist() if chunk in position]
+        return FoundPage(
+            page=replace(page, domain=edition.series or source.address),
+            fingerprint=page_fingerprint(page.text),
+            edition=edition,
+            chunks=tuple(chunks[index] for index in chosen),
+            hits=tuple(hits[: self._config.hits]),
+        )
+
+    def _current(
+        self, source: Source, scores: FloatArray, query: str
+    ) -> tuple[Page, tuple[Chunk, ...], FloatArray]:
+        """A source's page as it is now, its chunks and their scores. Raises SourceError."""
+        if not self.index.changed(source):
+            page, chunks = self._vectors.page(source)
+            return page, chunks, self._own(source, scores)
+        page, chunks = self.index.read_again(source)
+        asked = frozenset(words(query))
+        shared = [len(asked & set(words(chunk.embed_text))) for chunk in chunks]
+        return page, chunks, np.array(shared, dtype=np.float64)
+
+    def _newest(
+        self,
+        found: Sequence[FoundPage],
+        known: frozenset[str],
+        scores: FloatArray,
+        query: str,
+        skipped: list[Skipped],
+    ) -> list[FoundPage]:
+        """The newest editions of those found, where the search did not bring them itself."""
+        have = known | {page.page.address for page in found}
+        wanted = dict.fromkeys(
+            p.edition.newest for p in found if p.edition.older and p.edition.newest not in have
+        )
+        pages: list[FoundPage] = []
+        for address in wanted:
+            source = self._by_address.get(address)
+            if source is None:
+                continue
+            try:
+                pages.append(self._found(source, scores, query))
+            except SourceError as error:
+                skipped.append(Skipped(address, str(error)))
+        return pages
+
+    def _all_editions(self) -> dict[str, Edition]:
+        if self._editions is None:
+            self._editions = {}
+        return self._editions
