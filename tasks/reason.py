@@ -1,0 +1,61 @@
+"""Steps 7 and 8: one turn of the model, and what is wrong with its answer."""
+
+from typing import Any
+
+from prefect import get_run_logger, task
+from prefect.cache_policies import NO_CACHE
+from prefect.context import TaskRunContext
+
+from lethe_core.errors import LetheError
+from lethe_core.reasoning.protocol import Answer
+from lethe_core.session.answering import as_record, ask, judge
+from lethe_core.session.handle import SessionHandle
+from tasks.policies import RETRY_DELAYS, can_pass_later, run_name
+
+
+def answer_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:  # noqa: ARG001
+    """Under which a bought answer is kept: the session's UUID, since a name may come again after a deletion;
+    the iteration and the repair round, since the same prompt later must be asked again. Nothing of the
+    prompt: time feeds its budget, and a digest of it would change from run to run.
+    """
+    session: SessionHandle = parameters["session"]
+    return f"llm-{session.state.uuid}-{session.record.iteration}-{parameters['round_number']}"
+
+
+# The only persisted task: an answer whose bytes arrived is never bought again.
+@task(
+    name="call_llm",
+    task_run_name=run_name("call model, round {round_number}"),
+    cache_key_fn=answer_key,
+    persist_result=True,
+    result_serializer="json",
+    retries=2,
+    retry_delay_seconds=RETRY_DELAYS,
+    retry_condition_fn=can_pass_later,
+)
+def call_llm(session: SessionHandle, round_number: int) -> dict[str, Any]:
+    """Step 7: ask the model; plain values, for the persisted result."""
+    answer = ask(session, round_number)
+    get_run_logger().info("%s answered with %d characters", answer.model, len(answer.text))
+    return as_record(answer)
+
+
+@task(
+    name="parse_response",
+    task_run_name=run_name("parse response, round {round_number}"),
+    cache_policy=NO_CACHE,
+    retries=2,
+    retry_delay_seconds=RETRY_DELAYS,
+    retry_condition_fn=can_pass_later,
+)
+def parse_response(
+    session: SessionHandle, round_number: int, answer: dict[str, Any] | None, failure: LetheError | None
+) -> list[str]:
+    """Step 8: commit the answer, or that none came; returns what is wrong with it."""
+    if failure is not None:
+        get_run_logger().warning("no answer: %s", failure)
+        return judge(session, round_number, failure)
+    errors = judge(session, round_number, Answer(**(answer or {})))
+    if errors:
+        get_run_logger().warning("answer with %d errors, the first: %.200s", len(errors), errors[0])
+    return errors
