@@ -24,6 +24,7 @@ from lethe_core.graph.store import GraphStore
 
 SESSION = SessionId("s-benchmark")
 TEXT = "The rope of the upper car was renewed after 1,204 runs, as the inspection of spring had asked. " * 4
+Pairs = list[tuple[int, int]]
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
 
 
@@ -47,19 +48,23 @@ def evidence(vector: np.ndarray[tuple[int], np.dtype[np.float32]], number: int) 
     )
 
 
-def write_all(store: GraphStore, lease: Lease, root: NodeId, vectors: Vectors, n_similar: int) -> None:
+def random_pairs(n_nodes: int, n_pairs: int) -> Pairs:
     rng = np.random.default_rng(2)
+    pairs: set[tuple[int, int]] = set()
+    while len(pairs) < n_pairs:
+        ends = np.sort(rng.integers(0, n_nodes, (n_pairs, 2)), axis=1)
+        pairs.update((low, high) for low, high in ends.tolist() if low < high)
+    return list(pairs)[:n_pairs]
+
+
+def write_all(store: GraphStore, lease: Lease, root: NodeId, vectors: Vectors, pairs: Pairs) -> None:
+    nodes: list[NodeId] = []
     for first in range(0, len(vectors), 2_000):
         with store.transaction(lease) as tx:
             for number in range(first, min(first + 2_000, len(vectors))):
                 node = tx.create_node(evidence(vectors[number], number))
+                nodes.append(node.id)
                 tx.create_edge(Edge(EdgeType.PRODUCED, root, node.id))
-    nodes = list(store.load_snapshot(SESSION).evidence)
-    pairs: set[tuple[int, int]] = set()
-    while len(pairs) < n_similar:
-        low, high = sorted(rng.integers(0, len(nodes), 2).tolist())
-        if low < high:
-            pairs.add((low, high))
     scores = Similarity(0.7, *[0.25] * 9)
     with store.transaction(lease) as tx:
         tx.upsert_similar([Edge(EdgeType.SIMILAR_TO, nodes[low], nodes[high], scores) for low, high in pairs])
@@ -104,7 +109,8 @@ def main() -> None:
         root = TaskNode("What was renewed?", "what was renewed", vectors[0])
         state = store.create_session(SessionState(SESSION, "", NodeId(""), "goal", "benchmark", {}), root)
         lease = store.acquire_lease(SESSION, make_owner(), seconds=3600)
-        written = timed(lambda: write_all(store, lease, state.root, vectors, options.similar))
+        pairs = random_pairs(options.evidence, options.similar)
+        written = timed(lambda: write_all(store, lease, state.root, vectors, pairs))
         commits = [timed(lambda: commit_iteration(store, lease, state.root, vectors)) for _ in range(20)]
         store.close()
         size = path.stat().st_size

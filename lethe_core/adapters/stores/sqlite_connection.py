@@ -18,6 +18,8 @@ from lethe_core.errors import StoreError, StoreUnavailableError, StoreVersionErr
 
 OLDEST_SQLITE: Final = (3, 37, 0)  # STRICT tables
 
+CACHE_KIB: Final = 32 * 1024  # SQLite's 2 MB spill in the middle of a transaction of some 1,000 nodes
+
 
 class SqliteConnection:
     """A store file, made when there is none.
@@ -105,6 +107,7 @@ class SqliteConnection:
         execute("PRAGMA synchronous = FULL")
         execute("PRAGMA foreign_keys = ON")
         execute("PRAGMA temp_store = MEMORY")
+        execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         self._refuse_foreign()
         self._enter_wal()
         with self._transaction("BEGIN IMMEDIATE"):

@@ -53,8 +53,8 @@ INSERT_EVIDENCE: Final = """
 UPDATE_EVIDENCE: Final = "UPDATE evidence SET strength = ?, superseded = ? WHERE session = ? AND id = ?"
 # Sorted by its first column afterwards: SQLite takes twice as long for it.
 SELECT_EDGES: Final = """
-    SELECT sequence, type, source, target, cosine, entail_fwd, entail_bwd, support, contradiction, equivalence,
-        independence, confidence, direction, polarity
+    SELECT sequence, type, source, target, cosine, entail_fwd, entail_bwd, support, contradiction,
+        equivalence, independence, confidence, direction, polarity
     FROM edge WHERE session = ?
 """
 # An edge that exists keeps its number, hence its place in the order of creation.
