@@ -3,6 +3,9 @@
 2,000 candidates of 384 dimensions in 60 loose clusters, 40 to 120 tokens each, into 8,192 tokens. The
 reference is the textbook greedy choice by gain per token, which asks numpy's slogdet for F of the set with
 each candidate added, every time; a few of those calls are timed at each size and counted up.
+
+Set OPENBLAS_NUM_THREADS=1 when other processes are at work: products as small as these wait for each
+other's threads otherwise, and both figures grow tenfold and more.
 """
 
 import argparse

@@ -29,6 +29,11 @@ class PackingConfig:
     """λ, against which information is measured: smaller means that near-copies still count for something."""
 
     regularisation: float = 0.1
+    # Where few items fit, the first choice decides too much: up to that many chosen items, the choice is
+    # tried again from each of the items that are worth most. Against the optimum of 1,500 small cases
+    # the worst ratio rises from .76 to .93, the mean from .9991 to .9998.
+    few_items: int = 8
+    first_choices: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +103,16 @@ def pack(
     bound = start.bound(remaining)
 
     best = start
-    # With equal sizes both orders of choice are the same.
-    orders = (True,) if len(sizes) == 0 or sizes.min() == sizes.max() else (True, False)
-    for per_token in orders:
-        greedy = start.copy()
-        greedy.extend(per_token=per_token)
-        if greedy.value > best.value + _NOTHING:
-            best = greedy
-        improved = greedy.best_prefix_and_item(len(kept), worth_more_than=best.value)
-        best = improved or best
+    if len(sizes) == 0 or sizes.min() == sizes.max():
+        best = best.or_better(start, len(kept), per_token=True)  # both orders of choice are the same
+    else:
+        for per_token in (True, False):
+            best = best.or_better(start, len(kept), per_token=per_token)
+        if len(best.order) - len(kept) <= config.few_items:
+            for item in start.worth_most(config.first_choices):
+                begun = start.copy()
+                begun.add(item)
+                best = best.or_better(begun, len(kept) + 1, per_token=True)
     best.refresh()
     bound = min(bound, best.bound(remaining))
     return Packing(
@@ -232,6 +238,19 @@ class _Selection:
         )
         stale = leading[(self.seen[leading] < len(self.order)) & (priority[leading] > 0.0)]
         return np.append(stale[stale != pick], pick)
+
+    def worth_most(self, count: int) -> list[int]:
+        """The items of the largest gain among those that fit, at most ``count``, best first."""
+        gains = np.where((self.sizes <= self.remaining) & ~self.taken, self.gains(self.residual), 0.0)
+        leading = np.argsort(-gains, kind="stable")[:count]
+        return [int(item) for item in leading if gains[item] > _NOTHING]
+
+    def or_better(self, start: "_Selection", shortest: int, *, per_token: bool) -> "_Selection":
+        """This selection, or what greedy choice from ``start`` reaches when that is worth more."""
+        greedy = start.copy()
+        greedy.extend(per_token=per_token)
+        best = greedy if greedy.value > self.value + _NOTHING else self
+        return greedy.best_prefix_and_item(shortest, worth_more_than=best.value) or best
 
     def best_prefix_and_item(self, shortest: int, *, worth_more_than: float) -> "_Selection | None":
         """The best of all sets "a prefix of the choices, at least ``shortest`` long, and one item that fits".
