@@ -95,6 +95,15 @@ class FetchUrl(_Operation):
 
 Operation: TypeAlias = Create | Synthesize | Complete | Fail | Continue | WebSearch | FetchUrl
 DiscriminatedOperation: TypeAlias = Annotated[Operation, Discriminator("op")]
+OPERATION_TYPES: Final[dict[str, type[BaseModel]]] = {
+    "create": Create,
+    "synthesize": Synthesize,
+    "complete": Complete,
+    "fail": Fail,
+    "continue": Continue,
+    "web_search": WebSearch,
+    "fetch_url": FetchUrl,
+}
 
 
 @dataclass(frozen=True, slots=True)
