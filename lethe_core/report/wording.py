@@ -66,6 +66,11 @@ def name_words(text: str) -> frozenset[str]:
     return frozenset(word for name in names(text) for word in name_key(name) if not word.isdigit())
 
 
+def is_year(value: str) -> bool:
+    """Whether a value of ``numbers`` reads as a year."""
+    return len(value) == 4 and value.isdigit() and 1000 <= int(value) < 2100
+
+
 def _value(number: str) -> str:
     if _GROUPED.fullmatch(number) and number[-4] == ",":
         number = number.replace(",", "")

@@ -1,0 +1,235 @@
+"""Assembles the report from the graph, whatever the stop reason (architecture.md, "The report").
+
+Pure but for the embedder. The same graph and state give the same report: claims and sources are
+numbered in order of appearance, everything else stands in order of creation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lethe_core.control.embedding import Embedder
+from lethe_core.errors import ConfigError
+from lethe_core.graph.nodes import EvidenceKind, TaskNode, TaskStatus
+from lethe_core.graph.session_state import SessionState
+from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.report.citations import DEFAULT_SUPPORT, Entailment, SupportConfig
+from lethe_core.report.claims import Draft, DraftHeading, DraftList, DraftParagraph, drafts_of
+from lethe_core.report.conflicts import Made, gather_disagreements, gather_older
+from lethe_core.report.document import (
+    Block,
+    Claim,
+    ClaimList,
+    ClaimTable,
+    Closing,
+    Heading,
+    NotFound,
+    Note,
+    Paragraph,
+    Report,
+    SearchMade,
+    Section,
+    TableRow,
+)
+from lethe_core.report.editions import newest_wording, standing
+from lethe_core.report.findings import Asked
+from lethe_core.report.gathering import Gathered, Gathering, searches_of
+from lethe_core.report.making import ClaimMaker
+from lethe_core.report.resolution import Resolved, resolve
+from lethe_core.report.shaping import Shape, kept, limited, merged, shorten, titles
+from lethe_core.report.wording import Rarity
+
+ANSWER = "Answer"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSettings:
+    """What a user decides about the report."""
+
+    unsupported: Literal["mark", "drop"] = "mark"  # of a claim that its sources do not support
+    max_answer_quotes: int = 8
+    max_section_quotes: int = 8
+
+    def __post_init__(self) -> None:
+        if self.unsupported not in ("mark", "drop"):
+            raise ConfigError(f"report.unsupported is {self.unsupported!r}; it must be 'mark' or 'drop'")
+        for name in ("max_answer_quotes", "max_section_quotes"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"report.{name} is {getattr(self, name)}; it must be at least 1")
+
+
+DEFAULT_SETTINGS = ReportSettings()
+
+
+def assemble(
+    snapshot: GraphSnapshot,
+    state: SessionState,
+    *,
+    embedder: Embedder,
+    entail: Entailment | None = None,
+    settings: ReportSettings = DEFAULT_SETTINGS,
+    support: SupportConfig = DEFAULT_SUPPORT,
+) -> Report:
+    """Make the report of a session as it stands, finished or not.
+
+    embedder: the session's own. entail: batch entailment probabilities, or None while NLI is off.
+    Calls no reasoner; what a language model wrote for sections lies in ``state.sections``.
+    """
+    return _Assembly(snapshot, state, embedder, entail, settings, support).report()
+
+
+class _Assembly:
+    def __init__(
+        self,
+        snapshot: GraphSnapshot,
+        state: SessionState,
+        embedder: Embedder,
+        entail: Entailment | None,
+        settings: ReportSettings,
+        support: SupportConfig,
+    ) -> None:
+        self._snapshot, self._state, self._settings = snapshot, state, settings
+        self._embedder, self._entail, self._support = embedder, entail, support
+        self._rarity = Rarity.of(
+            f"{node.title}\n{node.content}"
+            for node in snapshot.evidence.values()
+            if node.kind is EvidenceKind.CHUNK
+        )
+        self._maker = ClaimMaker(snapshot, self._rarity)
+        self._resolved: dict[Draft, Resolved] = {}
+        self._made: list[Made] = []
+        self._moved: list[tuple[Resolved, Asked]] = []
+        self._dropped = self._shortened = 0
+
+    def report(self) -> Report:
+        root = self._snapshot.root
+        gathering = Gathering(
+            self._snapshot,
+            self._state,
+            embedder=self._embedder,
+            rarity=self._rarity,
+            max_quotes=self._settings.max_answer_quotes,
+        )
+        answer, parts = gathering.answer(), gathering.sections()
+        self._resolve([answer, *parts])
+        answer_section = self._section(answer, ANSWER, self._settings.max_answer_quotes)
+        sections = tuple(
+            self._section(part, title, self._settings.max_section_quotes)
+            for part, title in zip(parts, titles([part.task for part in parts]), strict=True)
+        )
+        disagreements = gather_disagreements(self._made, self._snapshot, self._maker)
+        older = gather_older(self._moved, self._snapshot, self._maker)
+        claims = tuple(self._maker.claims)
+        return Report(
+            title=shorten(root.description),
+            question=" ".join(root.description.split()),
+            answer=answer_section,
+            sections=sections,
+            disagreements=disagreements,
+            older=older,
+            not_found=self._not_found(),
+            sources=self._maker.sources(),
+            claims=claims,
+            skipped=self._state.skipped,
+            closing=self._closing(claims),
+        )
+
+    def _resolve(self, gathered: Sequence[Gathered]) -> None:
+        drafts = list(
+            dict.fromkeys(
+                draft
+                for part in gathered
+                for block in part.blocks
+                if not isinstance(block, Note)
+                for draft in drafts_of(block)
+            )
+        )
+        found = resolve(
+            drafts,
+            self._snapshot,
+            embedder=self._embedder,
+            rarity=self._rarity,
+            entail=self._entail,
+            config=self._support,
+        )
+        for draft, resolved in zip(drafts, found, strict=True):
+            self._resolved[draft] = newest_wording(resolved, self._snapshot)
+
+    def _section(self, gathered: Gathered, title: str, most: int) -> Section:
+        asked = Asked.of(gathered.task.description, self._rarity)
+        moved_before = len(self._moved)
+        shapes, left_out = limited(
+            merged(kept(gathered.blocks, lambda draft: self._stays(draft, asked))), most
+        )
+        self._shortened += left_out
+        blocks = [self._block(shape, title, asked) for shape in shapes]
+        if len(self._moved) > moved_before and not any(not isinstance(s, Note) for s in shapes):
+            blocks.append(Note("Only older editions speak of this; they are quoted under “Older editions”."))
+        if left_out:
+            quotations = "quotation is" if left_out == 1 else "quotations are"
+            blocks.append(Note(f"{left_out} further {quotations} left out for length."))
+        return Section(title, tuple(blocks))
+
+    def _stays(self, draft: Draft, asked: Asked) -> bool:
+        """Whether a claim stands in its section; notes those that move to the older editions."""
+        resolved = self._resolved[draft]
+        if not resolved.support.supported and self._settings.unsupported == "drop":
+            self._dropped += 1
+            self._maker.removed += resolved.removed
+            return False
+        if standing(resolved, self._snapshot).moves:
+            self._moved.append((resolved, asked))
+            return False
+        return True
+
+    def _block(self, shape: Shape, section: str, asked: Asked) -> Block:
+        if isinstance(shape, Note):
+            return shape
+        if isinstance(shape, DraftHeading):
+            return Heading(shorten(shape.text))
+        if isinstance(shape, DraftParagraph):
+            return Paragraph(tuple(self._claim(draft, section, asked) for draft in shape.claims))
+        if isinstance(shape, DraftList):
+            items = tuple(tuple(self._claim(draft, section, asked) for draft in item) for item in shape.items)
+            return ClaimList(shape.lead, items)
+        rows = tuple(TableRow(row.cells, self._claim(row, section, asked)) for row in shape.rows)
+        return ClaimTable(shape.lead, shape.header, rows)
+
+    def _claim(self, draft: Draft, section: str, asked: Asked) -> Claim:
+        resolved = self._resolved[draft]
+        claim = self._maker.make(resolved, section, asked)
+        self._made.append(Made(claim, resolved, asked))
+        return claim
+
+    def _not_found(self) -> tuple[NotFound, ...]:
+        found: list[NotFound] = []
+        for task in self._snapshot.tasks.values():
+            if task.status is TaskStatus.DONE:
+                continue
+            searches = tuple(SearchMade(q, outcome) for q, outcome in searches_of(self._state, [task]))
+            if self._is_root_with_parts(task) and not searches and not task.failure_reason:
+                continue
+            left_open = not task.status.terminal
+            found.append(NotFound(shorten(task.description), left_open, task.failure_reason, searches))
+        return tuple(found)
+
+    def _is_root_with_parts(self, task: TaskNode) -> bool:
+        return task is self._snapshot.root and bool(self._snapshot.children(task.id))
+
+    def _closing(self, claims: Sequence[Claim]) -> Closing:
+        state = self._state
+        written = any(text.strip() for text in state.sections.values())
+        return Closing(
+            session=state.session_id,
+            stop_reason=state.stop_reason,
+            message=state.message,
+            iterations=state.iterations,
+            seconds=state.seconds,
+            tokens=state.tokens,
+            models=tuple(dict.fromkeys((*state.models, self._embedder.profile.name))),
+            nli=self._entail is not None,
+            quotations=bool(claims) and not written and all(claim.quotation for claim in claims),
+            dropped=self._dropped,
+            removed_citations=state.removed_citations + self._maker.removed,
+            shortened=self._shortened,
+        )
