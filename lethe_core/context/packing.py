@@ -89,18 +89,15 @@ def pack(
 
     kept: list[int] = []
     dropped: list[int] = []
-    remaining = budget
-    start = _Selection(rows, sizes, config.regularisation, capacity=_most_items(sizes, budget))
+    start = _Selection(rows, sizes, config.regularisation, budget)
     for item in required:
-        if sizes[item] <= remaining:
+        if sizes[item] <= start.remaining:
             start.add(item)
             kept.append(item)
-            remaining -= int(sizes[item])
         else:
             dropped.append(item)
-    start.remaining = remaining
     start.refresh()
-    bound = start.bound(remaining)
+    bound = start.bound(start.remaining)
 
     best = start
     if len(sizes) == 0 or sizes.min() == sizes.max():
@@ -114,7 +111,7 @@ def pack(
                 begun.add(item)
                 best = best.or_better(begun, len(kept) + 1, per_token=True)
     best.refresh()
-    bound = min(bound, best.bound(remaining))
+    bound = min(bound, best.bound(start.remaining))
     return Packing(
         required=tuple(kept),
         chosen=tuple(best.order[len(kept) :]),
@@ -145,14 +142,15 @@ def select_diverse(
 class _Selection:
     """A set in the making: its directions U, its F, and for every item an upper bound of yᵀMy."""
 
-    def __init__(self, rows: FloatArray, sizes: IntArray, regularisation: float, *, capacity: int) -> None:
+    def __init__(self, rows: FloatArray, sizes: IntArray, regularisation: float, budget: int) -> None:
         self.rows = rows  # (n, d) y_i
         self.sizes = sizes  # (n,) tokens
         self.regularisation = regularisation
-        self.remaining = 0  # tokens
+        self.remaining = budget  # tokens
         self.order: list[int] = []
         self.values = [0.0]  # F of each prefix of order
-        self.directions = np.empty((capacity, rows.shape[1]))  # the first len(order) rows are U
+        most = int(np.searchsorted(np.cumsum(np.sort(sizes)), budget, side="right"))
+        self.directions = np.empty((most, rows.shape[1]))  # the first len(order) rows are U
         self.squares: FloatArray = np.einsum("ij,ij->i", rows, rows)
         self.residual = self.squares.copy()  # (n,) yᵀMy with M of the first `seen` choices: never too small
         self.seen = np.zeros(len(rows), dtype=np.int64)
@@ -332,7 +330,3 @@ def _check_request(budget: int, required: Sequence[int], n: int, config: Packing
         raise ConfigError(f"regularisation is {config.regularisation}, must be positive")
     if len(set(required)) != len(required) or not all(0 <= item < n for item in required):
         raise ConfigError(f"required items {list(required)} must be different ones among the {n} items")
-
-
-def _most_items(sizes: IntArray, budget: int) -> int:
-    return int(np.searchsorted(np.cumsum(np.sort(sizes)), budget, side="right"))

@@ -6,11 +6,10 @@ alignment. What fits into the context is packing's business.
 
 import math
 from dataclasses import astuple, dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import BoolArray, FloatArray, Matrix
 
@@ -52,7 +51,7 @@ def score_weights(pressure: float, *, config: ScoringConfig | None = None) -> Sc
         raise ConfigError(f"score weights must be non-negative and add up to 1: {config}")
     if config.alignment + config.alignment_under_pressure > 1.0:
         raise ConfigError(f"alignment may not weigh more than 1 under full pressure: {config}")
-    p = float(_clamp01(pressure))
+    p = float(clamp01(pressure))
     alignment = config.alignment + config.alignment_under_pressure * p**2
     scale = (1.0 - alignment) / others
     return ScoreWeights(
@@ -83,7 +82,7 @@ def novelty_term(vectors: Matrix, required: Matrix) -> FloatArray:
     if not len(required):
         return present.astype(np.float64)
     nearest = (vectors @ required.T).max(axis=1).astype(np.float64)
-    return _clamp01(np.where(present, 1.0 - nearest, 0.0))
+    return clamp01(np.where(present, 1.0 - nearest, 0.0))
 
 
 def score_candidates(
@@ -107,15 +106,9 @@ def score_candidates(
         raise ConfigError(f"the terms of the score must be of one length, got shapes {sorted(shapes)}")
     weights = score_weights(pressure, config=config)
     total = (
-        weights.alignment * _clamp01(alignment)
+        weights.alignment * clamp01(alignment)
         + weights.pagerank * pagerank_term(pagerank)
-        + weights.strength * _clamp01(strength)
-        + weights.novelty * _clamp01(novelty)
+        + weights.strength * clamp01(strength)
+        + weights.novelty * clamp01(novelty)
     )
-    return _clamp01(total)
-
-
-def _clamp01(values: float | NDArray[np.floating[Any]]) -> FloatArray:
-    known: FloatArray = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0)
-    clamped: FloatArray = np.clip(known, 0.0, 1.0)
-    return clamped
+    return clamp01(total)

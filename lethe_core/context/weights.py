@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
+from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import FloatArray, IntArray, Matrix
 
@@ -168,10 +169,4 @@ def _nli_verdict(edges: EdgeArrays, count: int) -> FloatArray:
     """confidence · max(support, contradiction), (m,) in [0, 1]; 0 where NLI is off."""
     if edges.confidence is None or edges.support is None or edges.contradiction is None:
         return np.zeros(count)
-    return _clamp01(edges.confidence) * np.maximum(_clamp01(edges.support), _clamp01(edges.contradiction))
-
-
-def _clamp01(values: FloatArray) -> FloatArray:
-    known: FloatArray = np.nan_to_num(np.asarray(values, dtype=np.float64), nan=0.0)
-    clamped: FloatArray = np.clip(known, 0.0, 1.0)
-    return clamped
+    return clamp01(edges.confidence) * np.maximum(clamp01(edges.support), clamp01(edges.contradiction))
