@@ -5,7 +5,7 @@ numbered in order of appearance, everything else stands in order of creation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from lethe_core.control.embedding import Embedder
@@ -23,8 +23,8 @@ from lethe_core.report.document import (
     ClaimTable,
     Closing,
     Heading,
-    NotFound,
     Note,
+    NotFound,
     Paragraph,
     Report,
     SearchMade,
@@ -69,12 +69,23 @@ def assemble(
     entail: Entailment | None = None,
     settings: ReportSettings = DEFAULT_SETTINGS,
     support: SupportConfig = DEFAULT_SUPPORT,
+    stop_reason: str | None = None,
+    seconds: float | None = None,
+    message: str | None = None,
 ) -> Report:
     """Make the report of a session as it stands, finished or not.
 
     embedder: the session's own. entail: batch entailment probabilities, or None while NLI is off.
+    stop_reason, seconds (at work), message: instead of the state's, for a session whose end is not
+    committed before its report is written.
     Calls no reasoner; what a language model wrote for sections lies in ``state.sections``.
     """
+    state = replace(
+        state,
+        stop_reason=state.stop_reason if stop_reason is None else stop_reason,
+        seconds=state.seconds if seconds is None else seconds,
+        message=state.message if message is None else message,
+    )
     return _Assembly(snapshot, state, embedder, entail, settings, support).report()
 
 
@@ -112,10 +123,10 @@ class _Assembly:
         )
         answer, parts = gathering.answer(), gathering.sections()
         self._resolve([answer, *parts])
-        answer_section = self._section(answer, ANSWER, self._settings.max_answer_quotes)
+        answer_section = self._section(answer, ANSWER, root.description, self._settings.max_answer_quotes)
         sections = tuple(
-            self._section(part, title, self._settings.max_section_quotes)
-            for part, title in zip(parts, titles([part.task for part in parts]), strict=True)
+            self._section(part, shorten(about), about, self._settings.max_section_quotes)
+            for part, about in zip(parts, titles([part.task for part in parts]), strict=True)
         )
         disagreements = gather_disagreements(self._made, self._snapshot, self._maker)
         older = gather_older(self._moved, self._snapshot, self._maker)
@@ -155,8 +166,8 @@ class _Assembly:
         for draft, resolved in zip(drafts, found, strict=True):
             self._resolved[draft] = newest_wording(resolved, self._snapshot)
 
-    def _section(self, gathered: Gathered, title: str, most: int) -> Section:
-        asked = Asked.of(gathered.task.description, self._rarity)
+    def _section(self, gathered: Gathered, title: str, about: str, most: int) -> Section:
+        asked = Asked.of(about, self._rarity)
         moved_before = len(self._moved)
         shapes, left_out = limited(
             merged(kept(gathered.blocks, lambda draft: self._stays(draft, asked))), most

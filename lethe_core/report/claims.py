@@ -22,7 +22,7 @@ from lethe_core.graph.nodes import ShortId
 from lethe_core.report.wording import numbers
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
-_ITEM = re.compile(r"(?:[-*+•‣–]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
+ITEM_MARK = re.compile(r"^(?:[-*+•‣–]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}|`{3,}.*|~{3,}.*")
 _QUOTE_MARK = re.compile(r"(?:>[ \t]?)+")
 _STOP = re.compile(r"([.!?…]*)[\"”’)]*\s+(?=[^\W_a-z]|[“\"(])")
@@ -64,6 +64,7 @@ class DraftList:
 
     lead: str
     items: tuple[tuple[Draft, ...], ...]
+    whole: bool = True  # written as one list; False: quotations that were only put together
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,7 @@ def _blocks(text: str) -> Iterator[DraftBlock]:
             yield from flush()
             if title := _plain(heading.group(2)):
                 yield DraftHeading(title)
-        elif match := _ITEM.match(line):
+        elif match := ITEM_MARK.match(line):
             if not items:
                 yield from flush()
             items.append(line[match.end() :])
@@ -235,7 +236,7 @@ def _with_leads(blocks: Sequence[DraftBlock]) -> Iterator[DraftBlock]:
                 if block.claims[:-1]:
                     yield DraftParagraph(block.claims[:-1])
                 if isinstance(following, DraftList):
-                    yield DraftList(last.text, following.items)
+                    yield DraftList(last.text, following.items, following.whole)
                 else:
                     yield DraftTable(last.text, following.header, following.rows)
                 index += 2

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lethe_core.evidence.sentences import sentences
 from lethe_core.graph.nodes import EvidenceKind, EvidenceNode
 from lethe_core.graph.snapshot import GraphSnapshot
-from lethe_core.evidence.sentences import sentences
 from lethe_core.report.citations import Support
-from lethe_core.report.claims import Draft
+from lethe_core.report.claims import ITEM_MARK, Draft
 from lethe_core.report.disagreements import Stated, disagreements
 from lethe_core.report.document import Claim, Disagreement, OlderStatement
 from lethe_core.report.editions import newest_chunks, said_instead
@@ -95,5 +95,5 @@ def _number_of_newest(chunk: EvidenceNode, snapshot: GraphSnapshot, maker: Claim
 
 
 def _quote(text: str, chunk: EvidenceNode, section: str, asked: Asked, maker: ClaimMaker) -> Claim:
-    text = " ".join(text.split()).strip("“”")
+    text = ITEM_MARK.sub("", " ".join(text.split())).strip("“”")
     return maker.make(Resolved(Draft(f"“{text}”", (chunk.short_id,)), (chunk,), EXACT, 0), section, asked)

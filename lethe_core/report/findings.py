@@ -4,12 +4,15 @@ An exact quotation alone proves nothing about the question: with the passages th
 of a collection, nearly every question still has a passage above the alignment floor.
 """
 
+import re
 from dataclasses import dataclass
 
 from lethe_core.reasoning.terms import content_set
 from lethe_core.report.wording import Rarity, name_words, numbers
 
 ENOUGH = 0.5  # of the idf-weighted content words of the task
+
+_PART = re.compile(r"(?:^|\s)\(?\d{1,2}[.)](?=\s)")  # the numbers of a question's parts are no figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Asked:
 
     @classmethod
     def of(cls, text: str, rarity: Rarity) -> "Asked":
+        text = _PART.sub(" ", text)
         facts = name_words(text) | numbers(text)
         top = max((rarity.weight(fact) for fact in facts), default=0.0)
         return cls(content_set(text), frozenset(fact for fact in facts if rarity.weight(fact) >= top))

@@ -6,7 +6,6 @@ still open, quotations of the best evidence by strength times alignment. A faile
 by itself: whoever worked on it decided that what was found does not answer it.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,15 @@ from lethe_core.evidence.sentences import sentences
 from lethe_core.graph.nodes import EvidenceKind, EvidenceNode, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
-from lethe_core.report.claims import Draft, DraftBlock, DraftHeading, DraftParagraph, DraftTable, read_cited
+from lethe_core.report.claims import (
+    ITEM_MARK,
+    Draft,
+    DraftBlock,
+    DraftHeading,
+    DraftParagraph,
+    DraftTable,
+    read_cited,
+)
 from lethe_core.report.document import Note
 from lethe_core.report.findings import Asked, is_finding
 from lethe_core.report.quoting import normalise
@@ -28,8 +35,6 @@ from lethe_core.report.wording import Rarity
 
 POOL = 24  # chunks that the best quotations are looked for in
 MIN_SENTENCE_WORDS = 4
-
-_ITEM = re.compile(r"^(?:[-*+•‣–]|\(?\d{1,3}[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,7 @@ def quotable(chunk: EvidenceNode) -> list[DraftBlock]:
             found += [DraftTable("", header, (row,)) for row in rows]
             continue
         for sentence in sentences(text[block.start : block.end]):
-            plain = _ITEM.sub("", " ".join(sentence.split())).strip("“”")
+            plain = ITEM_MARK.sub("", " ".join(sentence.split())).strip("“”")
             if len(plain.split()) >= MIN_SENTENCE_WORDS:
                 found.append(DraftParagraph((Draft(f"“{plain}”", (chunk.short_id,)),)))
     return found

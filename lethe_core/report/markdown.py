@@ -7,6 +7,7 @@ reference definitions at the end, so that the text reads well with and without a
 
 from collections.abc import Iterator, Sequence
 
+from lethe_core.report.conflicts import DISAGREE, OLDER
 from lethe_core.report.document import (
     Block,
     Claim,
@@ -15,16 +16,15 @@ from lethe_core.report.document import (
     Closing,
     Disagreement,
     Heading,
-    NotFound,
     Note,
+    NotFound,
     OlderStatement,
     Paragraph,
     Report,
     Section,
     Source,
 )
-from lethe_core.report.conflicts import DISAGREE, OLDER
-from lethe_core.report.escaping import address, cell, inline, line, plain
+from lethe_core.report.escaping import address, cell, inline, line
 
 MAX_SKIPPED = 20  # named in the Markdown; the JSON names all
 MAX_SEARCHES = 12  # of one task
@@ -98,12 +98,12 @@ def _claim(claim: Claim, *, first: bool = True) -> str:
     return " ".join([text, *_behind(claim, date=claim.quotation)])
 
 
-def _behind(claim: Claim, *, date: bool) -> Iterator[str]:
+def _behind(claim: Claim, *, date: bool, label: bool = True, brackets: bool = True) -> Iterator[str]:
     if date and claim.date:
-        yield f"({inline(claim.date)})"
+        yield f"({inline(claim.date)})" if brackets else inline(claim.date)
     if claim.citations:
         yield _numbers(claim.citations)
-    if claim.label:
+    if label and claim.label:
         yield f"*({inline(claim.label)})*"
     if not claim.supported:
         yield "*(not supported by the source)*" if claim.citations else "*(no source)*"
@@ -122,7 +122,9 @@ def _table(table: ClaimTable) -> str:
     ]
     for row in table.rows:
         cells = [cell(text) for text in row.cells] + [""] * (width - len(row.cells))
-        lines.append("| " + " | ".join([*cells, " ".join(_behind(row.claim, date=True))]) + " |")
+        lines.append(
+            "| " + " | ".join([*cells, " ".join(_behind(row.claim, date=True, brackets=False))]) + " |"
+        )
     body = "\n".join(lines)
     return f"{line(table.lead)}\n\n{body}" if table.lead else body
 
@@ -132,7 +134,8 @@ def _disagreement(item: Disagreement) -> str:
 
 
 def _older(item: OlderStatement) -> str:
-    text = " ".join([line(item.claim.text), *_behind(item.claim, date=True)])
+    text = " ".join([line(item.claim.text), *_behind(item.claim, date=True, label=False)])
+    text += " — older edition"
     if item.superseded_by is not None:
         text += f", superseded by {_numbers((item.superseded_by,))}"
     elif item.newest:

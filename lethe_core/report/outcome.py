@@ -51,7 +51,7 @@ def outcome_of(stop_reason: str, n_findings: int) -> SessionOutcome:
     if stop_reason == ERROR:
         return SessionOutcome(SessionStatus.FAILED, "FAILED", "Failed", 1)
     raise ConfigError(
-        f"unknown stop reason {stop_reason!r}; the session's record should hold one of {', '.join(STOP_REASONS)}"
+        f"unknown stop reason {stop_reason!r} in the session's record; known are {', '.join(STOP_REASONS)}"
     )
 
 

@@ -31,7 +31,7 @@ def kept(blocks: Sequence[Shape], keep: Callable[[Draft], bool]) -> list[Shape]:
         elif isinstance(block, DraftList):
             items = (tuple(draft for draft in item if keep(draft)) for item in block.items)
             if left := tuple(item for item in items if item):
-                found.append(DraftList(block.lead, left))
+                found.append(replace(block, items=left))
         elif isinstance(block, DraftTable):
             if rows := tuple(row for row in block.rows if keep(row)):
                 found.append(replace(block, rows=rows))
@@ -56,10 +56,11 @@ def merged(blocks: Sequence[Shape]) -> list[Shape]:
             and not block.lead
         ):
             found[-1] = replace(last, rows=(*last.rows, *block.rows))
-        elif _is_quotation(block) and isinstance(last, DraftList) and not last.lead and _quoted(last):
-            found[-1] = replace(last, items=(*last.items, *((draft,) for draft in drafts_of(block))))
+        elif _is_quotation(block) and isinstance(last, DraftList) and not last.whole:
+            found[-1] = replace(last, items=(*last.items, *((draft,) for draft in _claims(block))))
         elif _is_quotation(block) and last is not None and _is_quotation(last):
-            found[-1] = DraftList("", tuple((draft,) for b in (last, block) for draft in drafts_of(b)))
+            both = (draft for quotation in (last, block) for draft in _claims(quotation))
+            found[-1] = DraftList("", tuple((draft,) for draft in both), whole=False)
         else:
             found.append(block)
     return found
@@ -68,14 +69,14 @@ def merged(blocks: Sequence[Shape]) -> list[Shape]:
 def limited(blocks: Sequence[Shape], most: int) -> tuple[list[Shape], int]:
     """At most so many quotations, and the number left out.
 
-    A table, or a list with the line that introduces it, is one. Prose is not limited.
+    A table or a list is one. Prose is not limited.
     """
     if not all(_quoted(block) for block in blocks):
         return list(blocks), 0
     found: list[Shape] = []
     used = left_out = 0
     for block in blocks:
-        if isinstance(block, DraftTable) or (isinstance(block, DraftList) and block.lead):
+        if isinstance(block, DraftTable) or (isinstance(block, DraftList) and block.whole):
             if used < most:
                 found.append(block)
                 used += 1
@@ -99,10 +100,10 @@ def limited(blocks: Sequence[Shape], most: int) -> tuple[list[Shape], int]:
 
 
 def titles(tasks: Sequence[TaskNode]) -> list[str]:
-    """A title for each section: its task, without the lead-in that all of them share."""
+    """What each section is about: its task, without the lead-in that all of them share."""
     described = [" ".join(task.description.split()) for task in tasks]
     lead = _shared_lead(described)
-    return [shorten(title[len(lead) :]) for title in described]
+    return [title[len(lead) :] for title in described]
 
 
 def shorten(text: str, most: int = LONGEST_TITLE) -> str:

@@ -22,8 +22,27 @@ _SPACED = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}\b)")
 _SPELLED = {
     word: str(value)
     for value, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split(),
+        [
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ],
         start=2,
     )
 }
@@ -31,7 +50,9 @@ _SPELLED_WORD = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
 _PERCENT = re.compile(r"(\d+(?:[.,]\d+)*)\s?(?:%|per ?cent\b)", re.IGNORECASE)
 _MONTHS = {
     name: month
-    for month, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)
+    for month, name in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], start=1
+    )
 }
 _MONTH = (
     r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
