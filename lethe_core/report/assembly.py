@@ -10,7 +10,7 @@ from typing import Literal
 
 from lethe_core.control.embedding import Embedder
 from lethe_core.errors import ConfigError
-from lethe_core.graph.nodes import EvidenceKind, TaskNode, TaskStatus
+from lethe_core.graph.nodes import EvidenceKind, NodeId, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.report.citations import DEFAULT_SUPPORT, Entailment, SupportConfig
@@ -110,6 +110,7 @@ class _Assembly:
         self._resolved: dict[Draft, Resolved] = {}
         self._made: list[Made] = []
         self._moved: list[tuple[Resolved, Asked]] = []
+        self._about: dict[NodeId, str] = {}  # tasks of sections, without their shared lead-in
         self._dropped = self._shortened = 0
 
     def report(self) -> Report:
@@ -127,6 +128,9 @@ class _Assembly:
         sections = tuple(
             self._section(part, shorten(about), about, self._settings.max_section_quotes)
             for part, about in zip(parts, titles([part.task for part in parts]), strict=True)
+        )
+        self._about = dict(
+            zip((part.task.id for part in parts), titles([p.task for p in parts]), strict=True)
         )
         disagreements = gather_disagreements(self._made, self._snapshot, self._maker)
         older = gather_older(self._moved, self._snapshot, self._maker)
@@ -220,8 +224,9 @@ class _Assembly:
             searches = tuple(SearchMade(q, outcome) for q, outcome in searches_of(self._state, [task]))
             if self._is_root_with_parts(task) and not searches and not task.failure_reason:
                 continue
+            about = self._about.get(task.id, task.description)
             left_open = not task.status.terminal
-            found.append(NotFound(shorten(task.description), left_open, task.failure_reason, searches))
+            found.append(NotFound(shorten(about), left_open, task.failure_reason, searches))
         return tuple(found)
 
     def _is_root_with_parts(self, task: TaskNode) -> bool:

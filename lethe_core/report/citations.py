@@ -158,7 +158,8 @@ def _similar(
     claim, union = statement.wording, "\n".join(cited)
     words = content_set(union)
     claim_numbers, union_numbers = numbers(claim), numbers(union)
-    claim_names = name_words(claim)
+    # In a table every cell begins with a capital; what the header says names a column.
+    claim_names = frozenset[str]().union(*(name_words(part) for part in statement.cells or (claim,)))
     terms = [max(0.0, cosine), rarity.share(content_set(claim), words)]
     if claim_numbers or claim_names:
         present = len(claim_numbers & union_numbers) + len(claim_names & words)

@@ -24,7 +24,7 @@ from lethe_core.report.wording import numbers
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*")
 ITEM_MARK = re.compile(r"^(?:[-*+•‣–]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}|`{3,}.*|~{3,}.*")
-_QUOTE_MARK = re.compile(r"(?:>[ \t]?)+")
+_QUOTE_MARK = re.compile(r"^(?:>[ \t]?)+")
 _STOP = re.compile(r"([.!?…]*)[\"”’)]*\s+(?=[^\W_a-z]|[“\"(])")
 # Brackets that look like citations and cite nothing that exists: [e-…], [source], [1].
 _STRAY = re.compile(

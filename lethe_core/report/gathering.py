@@ -13,6 +13,7 @@ import numpy as np
 
 from lethe_core.control.embedding import Embedder
 from lethe_core.control.vectors import alignments
+from lethe_core.control.vectors import cosines as cosines_with
 from lethe_core.din.cited import cited_ids
 from lethe_core.evidence.blocks import blocks
 from lethe_core.evidence.sentences import sentences
@@ -35,6 +36,7 @@ from lethe_core.report.wording import Rarity
 
 POOL = 24  # chunks that the best quotations are looked for in
 MIN_SENTENCE_WORDS = 4
+NEAR = 0.5  # of the best quotation's rank: what lies below is not quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +171,15 @@ class Gathering:
         if not pieces:
             return ()
         vectors = self._embedder.embed_documents([_words(piece) for piece, _ in pieces])
-        ranks = alignments(vectors, wanted)
-        ranked = sorted(
-            range(len(pieces)), key=lambda i: (-ranks[i] * pieces[i][1].strength, pieces[i][1].sequence, i)
-        )
+        cosines = np.maximum(cosines_with(vectors, wanted), 0.0)
+        ranks = cosines * np.array([chunk.strength for _, chunk in pieces])
+        ranked = sorted(range(len(pieces)), key=lambda i: (-ranks[i], pieces[i][1].sequence, i))
         seen: set[str] = set()
         chosen: list[DraftBlock] = []
-        for index in ranked:
-            piece, _ = pieces[index]
-            if (said := normalise(_words(piece))) not in seen and len(chosen) < self._max_quotes:
+        for index in ranked[: self._max_quotes]:
+            piece = pieces[index][0]
+            said = normalise(_words(piece))
+            if said not in seen and ranks[index] >= NEAR * ranks[ranked[0]]:
                 seen.add(said)
                 chosen.append(piece)
         return tuple(chosen)

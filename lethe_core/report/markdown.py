@@ -200,6 +200,7 @@ def _stop(closing: Closing) -> str:
     if words is None:
         words = f"Stopped: {inline(closing.stop_reason)}" if closing.stop_reason else "Still at work"
     code = f" (`{closing.stop_reason}`)" if closing.stop_reason in _STOPPED else ""
+    code = "" if words.lower() == closing.stop_reason else code
     message = f": {inline(closing.message).rstrip('.')}" if closing.message else ""
     return f"{words}{code}{message}."
 

@@ -19,41 +19,15 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 _SPACED = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}\b)")
 # "one" is left out: it is a pronoun more often than a figure.
-_SPELLED = {
-    word: str(value)
-    for value, word in enumerate(
-        [
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ],
-        start=2,
-    )
-}
+_SPELLED_FROM_TWO = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty"
+)
+_SPELLED = {word: str(value) for value, word in enumerate(_SPELLED_FROM_TWO.split(), start=2)}
 _SPELLED_WORD = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
 _PERCENT = re.compile(r"(\d+(?:[.,]\d+)*)\s?(?:%|per ?cent\b)", re.IGNORECASE)
-_MONTHS = {
-    name: month
-    for month, name in enumerate(
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], start=1
-    )
-}
+_MONTH_NAMES = "jan feb mar apr may jun jul aug sep oct nov dec"
+_MONTHS = {name: month for month, name in enumerate(_MONTH_NAMES.split(), start=1)}
 _MONTH = (
     r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?\b\.?"
