@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lethe_core.control.budget import thinking_tokens
-from lethe_core.din.operations import operations_schema
-from lethe_core.din.parse import AnswerContext, ParsedAnswer, validate_answer
+from lethe_core.din.build import answer_context as context_of
+from lethe_core.din.operations import AnswerContext, operations_schema
+from lethe_core.din.parse import ParsedAnswer, validate_answer
 from lethe_core.din.repair import repair_prompt
 from lethe_core.errors import LetheError
 from lethe_core.graph.nodes import EvidenceKind
@@ -109,18 +110,8 @@ def valid_answer(session: SessionHandle) -> ParsedAnswer | None:
 
 def answer_context(session: SessionHandle) -> AnswerContext:
     """What an answer of the open iteration may refer to."""
-    snapshot, record = session.snapshot, session.record
-    task = snapshot.tasks[record.task]
-    children = snapshot.children(task.id)
-    known = [task, *children, *snapshot.dependencies(task.id)]
-    return AnswerContext(
-        task=task.short_id,
-        is_root=task.id == snapshot.root.id,
-        live_subtasks=tuple(child.short_id for child in children if not child.status.terminal),
-        tasks=tuple(dict.fromkeys(node.short_id for node in known)),
-        evidence=tuple(snapshot.evidence[node].short_id for node in record.packed),
-        tools=session.deps.tools,
-    )
+    record = session.record
+    return context_of(session.snapshot, record.task, record.packed, session.deps.tools)
 
 
 def as_record(answer: Answer) -> dict[str, Any]:
@@ -136,7 +127,7 @@ def as_record(answer: Answer) -> dict[str, Any]:
 def citable_ids(session: SessionHandle) -> frozenset[str]:
     """Short ids that count as in the model's context: packed, or cited by a packed synthesis."""
     snapshot = session.snapshot
-    packed = [snapshot.evidence[node] for node in session.record.packed]
+    packed = [snapshot.evidence[node] for node in session.record.packed if node in snapshot.evidence]
     ids = {node.short_id for node in packed}
     for node in packed:
         if node.kind is EvidenceKind.SYNTHESIS:

@@ -21,7 +21,7 @@ from lethe_core.din.document import DIN_VERSION, DinRead
 from lethe_core.din.read import serialize_din
 from lethe_core.din.system_prompt import system_prompt
 from lethe_core.graph.arrays import Matrix
-from lethe_core.graph.nodes import EdgeType, EvidenceNode, NodeId, TaskNode, TaskStatus
+from lethe_core.graph.nodes import EdgeType, EvidenceNode, Node, NodeId, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionPatch
 from lethe_core.graph.snapshot import stack
 from lethe_core.session.handle import SessionHandle
@@ -33,13 +33,13 @@ MIN_EVIDENCE_SHARE: Final = 0.5  # of the context that dependencies' and subtask
 
 
 def expand(session: SessionHandle, task: NodeId) -> int:
-    """Step 4: rank every node by a random walk from the task; returns how many it reaches."""
+    """Step 4: rank every node by a random walk from the task; returns how many it could show."""
     if next_step(session.state.phase) is not Step.BEGIN:
         return 0
     snapshot = session.snapshot
     tasks = list(snapshot.tasks.values())
     evidence = [node for node in snapshot.evidence.values() if snapshot.visible_to(task, node)]
-    nodes: list[TaskNode | EvidenceNode] = [*tasks, *evidence]
+    nodes: list[Node] = [*tasks, *evidence]
     at = {node.id: index for index, node in enumerate(nodes)}
     edges = [edge for edge in snapshot.edges.values() if edge.source in at and edge.target in at]
     source = np.array([at[edge.source] for edge in edges], dtype=np.int64)
@@ -74,7 +74,14 @@ def expand(session: SessionHandle, task: NodeId) -> int:
         evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
     )
     rank = personalized_pagerank(weights, seeds)
-    reached = [index for index in range(len(tasks), len(nodes)) if rank.scores[index] > 0.0]
+    told = {task, above, *(child.id for child in snapshot.children(task))}
+    told |= {other.id for other in snapshot.dependencies(task)}
+    reached = [
+        index
+        for index, node in enumerate(nodes)
+        if rank.scores[index] > 0.0
+        and (isinstance(node, EvidenceNode) or (node.status is TaskStatus.DONE and node.id not in told))
+    ]
     session.scratch = replace(
         session.scratch,
         candidates=tuple(nodes[index].id for index in reached),
@@ -89,10 +96,10 @@ def pack_evidence(session: SessionHandle, task: NodeId) -> int:
         return len(session.record.packed)
     deps, snapshot, record = session.deps, session.snapshot, session.record
     dimension = deps.embedder.profile.dimension
-    nodes = [snapshot.evidence[node] for node in session.scratch.candidates]
+    nodes = [snapshot.node(node) for node in session.scratch.candidates]
     selected = snapshot.tasks[task]
     above = snapshot.parent(task)
-    frame: list[TaskNode | EvidenceNode] = [selected]
+    frame: list[Node] = [selected]
     frame += [] if above is None else [snapshot.tasks[above]]
     frame += snapshot.dependencies(task)
     vectors = represent(nodes, dimension)
@@ -105,7 +112,10 @@ def pack_evidence(session: SessionHandle, task: NodeId) -> int:
     scores = score_candidates(
         aligned,
         session.scratch.pagerank,
-        np.array([node.strength for node in nodes], dtype=np.float64),
+        # A task's result is as strong as it gets.
+        np.array(
+            [node.strength if isinstance(node, EvidenceNode) else 1.0 for node in nodes], dtype=np.float64
+        ),
         novelty_term(vectors, required),
         record.pressure,
     )
@@ -152,7 +162,7 @@ def context_budget(session: SessionHandle) -> int:
     return max(RESERVE // 2, min(deps.settings.context_tokens, window))
 
 
-def represent(nodes: Sequence[TaskNode | EvidenceNode], dimension: int) -> Matrix:
+def represent(nodes: Sequence[Node], dimension: int) -> Matrix:
     """Vectors that stand for nodes, (n, d): a DONE task is represented by its result."""
     matrix = stack(nodes, dimension)
     for index, node in enumerate(nodes):
@@ -178,11 +188,11 @@ def _tokens(session: SessionHandle, document: DinRead) -> int:
     return session.deps.tokens.count(token_text(serialize_din(document)))
 
 
-def _block_tokens(session: SessionHandle, task: NodeId, node: EvidenceNode) -> int:
+def _block_tokens(session: SessionHandle, task: NodeId, node: Node) -> int:
     counted = session.caches.block_tokens
     if node.id not in counted:
         block = token_text(render_block(session.snapshot, task, node))
-        counted[node.id] = session.deps.tokens.count(block)
+        counted[node.id] = max(1, session.deps.tokens.count(block))
     return counted[node.id]
 
 

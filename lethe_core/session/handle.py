@@ -8,7 +8,7 @@ import numpy as np
 
 from lethe_core.control.basis import EvidenceBasis
 from lethe_core.graph.arrays import FloatArray, Vector
-from lethe_core.graph.nodes import NodeId
+from lethe_core.graph.nodes import EvidenceKind, NodeId
 from lethe_core.graph.session_state import PhaseRecord, SessionPatch, SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.store import Transaction
@@ -21,7 +21,7 @@ class Scratch:
     """What one step of an iteration leaves for the next in memory; gone with the process, made again."""
 
     basis: EvidenceBasis | None = None
-    candidates: tuple[NodeId, ...] = ()  # evidence that the walk reaches
+    candidates: tuple[NodeId, ...] = ()  # evidence and other tasks' results that the walk reaches
     pagerank: FloatArray = field(default_factory=lambda: np.zeros(0))  # (n,) of the candidates
     packed: tuple[NodeId, ...] = ()
 
@@ -32,6 +32,20 @@ class Caches:
 
     block_tokens: dict[NodeId, int] = field(default_factory=dict)
     query_vectors: dict[str, Vector] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a session stands, for a person who watches."""
+
+    iteration: int
+    task: str  # the description of the task that is worked on
+    searches: tuple[tuple[str, int], ...]  # this iteration's queries and how much each brought
+    n_evidence: int
+    n_sources: int
+    n_tasks: int
+    n_done: int
+    applied: bool  # the iteration's operations have been applied
 
 
 # A plain class, no dataclass: Prefect walks the fields of dataclasses that a task is given.
@@ -46,6 +60,7 @@ class SessionHandle:
         snapshot: GraphSnapshot,
         *,
         cancelled: Callable[[], bool] = lambda: False,
+        listener: Callable[[Progress], None] | None = None,
     ) -> None:
         self.deps = deps
         self.state = state
@@ -53,6 +68,7 @@ class SessionHandle:
         self.cancelled = cancelled
         self.scratch = Scratch()
         self.caches = Caches()
+        self._listener = listener
         self._keeper = keeper
         self._mark = deps.clock.monotonic()
 
@@ -62,6 +78,39 @@ class SessionHandle:
         if self.state.phase is None:
             raise RuntimeError("no iteration is open")
         return self.state.phase
+
+    @property
+    def label(self) -> str:
+        """What runs of the open iteration are called: its number, or "end" behind the last."""
+        return "end" if self.state.phase is None and self.state.stop_reason else f"{self._iteration:02d}"
+
+    @property
+    def _iteration(self) -> int:
+        return self.state.phase.iteration if self.state.phase else self.state.iterations + 1
+
+    def announce(self) -> None:
+        """Tell whoever watches where the session stands."""
+        if self._listener is None:
+            return
+        phase = self.state.phase
+        task = self.snapshot.tasks[phase.task] if phase else self.snapshot.root
+        chunks = [node for node in self.snapshot.evidence.values() if node.kind is EvidenceKind.CHUNK]
+        self._listener(
+            Progress(
+                iteration=self._iteration,
+                task=task.description,
+                searches=tuple(
+                    (record.query, record.n_new)
+                    for record in self.state.searches
+                    if record.iteration == self._iteration
+                ),
+                n_evidence=len(chunks),
+                n_sources=len({node.address for node in chunks}),
+                n_tasks=len(self.snapshot.tasks),
+                n_done=sum(node.status.terminal for node in self.snapshot.tasks.values()),
+                applied=phase is not None and phase.outcome is not None,
+            )
+        )
 
     @property
     def seconds(self) -> float:

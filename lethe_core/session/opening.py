@@ -17,7 +17,7 @@ from lethe_core.graph.nodes import SessionId, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionPatch, SessionState, SessionStatus
 from lethe_core.graph.store import GraphStore
 from lethe_core.session.deps import SessionDeps
-from lethe_core.session.handle import SessionHandle
+from lethe_core.session.handle import Progress, SessionHandle
 from lethe_core.session.lease_keeper import LEASE_SECONDS, LeaseKeeper
 from lethe_core.session.liveness import selectable
 
@@ -80,6 +80,7 @@ def open_session(
     owner: str,
     force: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
+    listener: Callable[[Progress], None] | None = None,
 ) -> SessionHandle:
     """Open a session for work, creating it when there is none of this name.
 
@@ -97,7 +98,12 @@ def open_session(
     try:
         # Read again under the lease: until then another process may have gone on with it.
         session = SessionHandle(
-            deps, keeper, store.load_session(session_id), store.load_snapshot(session_id), cancelled=cancelled
+            deps,
+            keeper,
+            store.load_session(session_id),
+            store.load_snapshot(session_id),
+            cancelled=cancelled,
+            listener=listener,
         )
         _remember(session)
     except BaseException:

@@ -1,0 +1,84 @@
+"""What a run shows on Prefect's page. An artifact that cannot be written is logged, never fatal."""
+
+from collections.abc import Callable
+from typing import Any, Final
+from uuid import UUID
+
+from prefect import get_run_logger
+from prefect.artifacts import (
+    create_markdown_artifact,
+    create_progress_artifact,
+    create_table_artifact,
+    update_progress_artifact,
+)
+
+from flows.naming import artifact_key
+from lethe_core.session.handle import SessionHandle
+
+COLUMNS: Final = (
+    "goal_coverage",
+    "novelty",
+    "overlap",
+    "convergence",
+    "plateau",
+    "complexity",
+    "n_zero_yield",
+)
+
+
+class ProgressBar:
+    """One progress artifact a run: iterations done of their target."""
+
+    def __init__(self, session: SessionHandle) -> None:
+        self._session = session
+        self._id: UUID | None = None
+
+    def show(self) -> None:
+        """Bring it up to the session's state."""
+        share = 100.0 * self._session.state.iterations / self._session.deps.settings.max_iterations
+        self._set(min(99.0, share))
+
+    def finish(self) -> None:
+        self._set(100.0)
+
+    def _set(self, percent: float) -> None:
+        if self._id is None:
+            made = _tolerant(
+                create_progress_artifact,
+                progress=percent,
+                key=artifact_key("progress", self._session.state.session_id),
+                description=f"Iterations of session {self._session.state.session_id}",
+            )
+            self._id = made if isinstance(made, UUID) else None
+        else:
+            _tolerant(update_progress_artifact, artifact_id=self._id, progress=percent)
+
+
+def publish_report(session: SessionHandle, markdown: str) -> None:
+    """The report, and the table of signals by iteration."""
+    session_id = session.state.session_id
+    _tolerant(
+        create_markdown_artifact,
+        markdown=markdown,
+        key=artifact_key("report", session_id),
+        description=session.state.goal[:200],
+    )
+    rows = [
+        {"iteration": number, **{name: round(float(record[name]), 3) for name in COLUMNS}}
+        for number, record in enumerate(session.state.signals, start=1)
+    ]
+    if rows:
+        _tolerant(
+            create_table_artifact,
+            table=rows,
+            key=artifact_key("signals", session_id),
+            description="Signals by iteration",
+        )
+
+
+def _tolerant(make: Callable[..., Any], **arguments: Any) -> Any:
+    try:
+        return make(**arguments)
+    except Exception as error:  # noqa: BLE001 - whatever the page's server says, the research goes on
+        get_run_logger().warning("an artifact could not be written: %s", error)
+        return None

@@ -1,0 +1,156 @@
+"""The session flow: the loop of ten tasks, the budget check above it, the report below (architecture.md)."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from prefect import flow, get_run_logger
+from prefect.client.schemas.objects import State
+from prefect.exceptions import TerminationSignal
+from pydantic import Field
+
+from flows.artifacts import ProgressBar, publish_report
+from flows.naming import flow_run_name, session_name
+from flows.states import cancel_requested, final_state
+from flows.watching import on_assembly, on_index, on_progress
+from lethe_core.adapters.bootstrap import session_deps
+from lethe_core.adapters.reports import write_report
+from lethe_core.adapters.stores.owner import make_owner
+from lethe_core.config import Settings, load_settings
+from lethe_core.errors import CredentialsError, LetheError, ModelError, ModelUnavailableError, SessionError
+from lethe_core.report.markdown import render_markdown
+from lethe_core.report.outcome import CANCELLED
+from lethe_core.session.answering import CapReachedError, due_round
+from lethe_core.session.deps import SessionDeps
+from lethe_core.session.finishing import Ending, check_stop, close_session, draft_report, record_failure
+from lethe_core.session.handle import SessionHandle
+from lethe_core.session.opening import checked_question, checked_session_id, open_session
+from tasks.apply import apply_operations, compute_signals
+from tasks.compose import expand_context, pack_context, serialize_context
+from tasks.reason import call_llm, parse_response
+from tasks.select import ready_set, select_task, sync_similar
+
+
+@flow(name="lethe", flow_run_name=flow_run_name, persist_result=False)
+def research(
+    question: Annotated[str, Field(description="What to research.")],
+    corpus: Annotated[list[str] | None, Field(description="Folders on the worker; absolute paths.")] = None,
+    session: Annotated[str, Field(description="Name of the session; one that exists is gone on with.")] = "",
+    max_iterations: Annotated[
+        int | None, Field(ge=1, le=100, description="Target; the cap is twice it.")
+    ] = None,
+    min_iterations: Annotated[
+        int | None, Field(ge=1, le=100, description="Before it may stop by itself.")
+    ] = None,
+    time_budget: Annotated[
+        float | None, Field(gt=0, description="Target in seconds; the cap is twice it.")
+    ] = None,
+    max_tokens: Annotated[int | None, Field(ge=1, description="Hard cap on the model's tokens.")] = None,
+    max_cost: Annotated[float | None, Field(gt=0, description="Hard cap on the model's cost.")] = None,
+    store: Annotated[str | None, Field(description="URL of the graph store.")] = None,
+    model: Annotated[str | None, Field(description="The model's name on the configured server.")] = None,
+    out: Annotated[str | None, Field(description="Folder for the report; an absolute path.")] = None,
+    config_file: Annotated[str | None, Field(description="A lethe.toml on the worker.")] = None,
+    force: Annotated[bool, Field(description="Start also after three starts without progress.")] = False,
+) -> State[Any]:
+    """Research a question in folders of documents and write a report in which every claim is cited."""
+    question, session_id = checked_question(question), checked_session_id(session_name(session))
+    flags = {
+        "corpus": tuple(corpus) if corpus else None,
+        "max_iterations": max_iterations,
+        "min_iterations": min_iterations,
+        "time_budget": time_budget,
+        "max_tokens": max_tokens,
+        "max_cost": max_cost,
+        "store": store,
+        "llm_model": model,
+        "out": out,
+    }
+    settings = load_settings(flags, config_file=Path(config_file) if config_file else None).settings
+    with session_deps(settings, progress=on_index) as deps:
+        unavailable = _check_model(deps)
+        handle = open_session(
+            deps,
+            question,
+            session_id,
+            owner=make_owner(),
+            force=force,
+            cancelled=cancel_requested,
+            listener=on_progress,
+        )
+        try:
+            return _run(handle, "model_unavailable" if unavailable else "")
+        finally:
+            handle.close()
+
+
+def _run(session: SessionHandle, reason: str) -> State[Any]:
+    """Iterate until there is a reason to stop; whatever it is, a report comes of it."""
+    progress = ProgressBar(session)
+    try:
+        while not (reason := reason or check_stop(session)):
+            progress.show()
+            iterate(session)
+        on_assembly()
+        sync_similar(session, final=True)
+        return _end(session, progress, reason)
+    except (KeyboardInterrupt, TerminationSignal) as interruption:
+        state = _end(session, progress, CANCELLED)
+        if isinstance(interruption, TerminationSignal):
+            raise
+        return state
+    except SessionError:
+        raise
+    except Exception as error:
+        record_failure(session, error)
+        raise
+
+
+def iterate(session: SessionHandle) -> None:
+    """One iteration: the seed's ten steps, each skipping what its record says is done."""
+    ready = ready_set(session)
+    chosen = select_task(session, ready)
+    sync_similar(session)
+    expand_context(session, chosen)
+    pack_context(session, chosen)
+    serialize_context(session, chosen)
+    while (round_number := due_round(session)) is not None:
+        answer, failure = _ask(session, round_number)
+        parse_response(session, round_number, answer, failure)
+    apply_operations(session)
+    compute_signals(session)
+
+
+def _ask(session: SessionHandle, round_number: int) -> tuple[dict[str, Any] | None, LetheError | None]:
+    """A failed call is part of the iteration: its task goes back, and the iteration counts."""
+    try:
+        return call_llm(session, round_number), None
+    except CredentialsError:
+        raise
+    except (ModelError, CapReachedError) as failure:
+        return None, failure
+
+
+def _check_model(deps: SessionDeps) -> bool:
+    """One request before anything is spent; a refused key ends the run, a silent server its iterations."""
+    try:
+        deps.reasoner.check()
+    except ModelUnavailableError as error:
+        get_run_logger().error("%s", error)
+        return True
+    return False
+
+
+def _end(session: SessionHandle, progress: ProgressBar, reason: str) -> State[Any]:
+    ending = draft_report(session, reason)
+    path = write_report(ending.report, report_folder(session.deps.settings, session))
+    close_session(session, ending)
+    progress.finish()
+    publish_report(session, render_markdown(ending.report))
+    return final_state(ending, path)
+
+
+def report_folder(settings: Settings, session: SessionHandle) -> Path:
+    return settings.out or settings.home / "reports" / session.state.session_id
+
+
+__all__ = ["Ending", "iterate", "research"]

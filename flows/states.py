@@ -1,0 +1,30 @@
+"""The run's final state, which tells the truth, and whether somebody has asked it to stop."""
+
+from pathlib import Path
+from typing import Any
+
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State, StateType
+from prefect.runtime import flow_run
+
+from lethe_core.session.finishing import Ending
+
+
+def final_state(ending: Ending, report: Path) -> State[Any]:
+    """A state named by the stop reason, or nothing_found; its message says what there is to read."""
+    found = len(ending.report.findings)
+    message = (
+        f"{ending.outcome.status}: {found} finding{'' if found == 1 else 's'} from "
+        f"{len(ending.report.sources)} sources, stopped by {ending.reason}; report: {report}"
+    )
+    return State(type=StateType[ending.outcome.state_type], name=ending.outcome.state_name, message=message)
+
+
+def cancel_requested() -> bool:
+    """Whether the page asked this run to stop; a directly called run is told in no other way."""
+    run_id = flow_run.id
+    if run_id is None:
+        return False
+    with get_client(sync_client=True) as client:
+        state = client.read_flow_run(run_id).state
+    return state is not None and state.is_cancelling()

@@ -1,0 +1,49 @@
+"""Who watches a directly called run: the command line listens here. On a worker nobody does."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from lethe_core.session.handle import Progress
+
+
+class Watcher(Protocol):
+    """Is told what happens while a session runs."""
+
+    def indexing(self, done: int, total: int, name: str) -> None: ...
+    def iteration(self, progress: Progress) -> None: ...
+    def assembling(self) -> None: ...
+
+
+@dataclass(slots=True)
+class _Current:
+    watcher: Watcher | None = None
+
+
+_current = _Current()
+
+
+@contextmanager
+def watched_by(watcher: Watcher) -> Iterator[None]:
+    """Tell a watcher of every run of this process while the block lasts."""
+    _current.watcher = watcher
+    try:
+        yield
+    finally:
+        _current.watcher = None
+
+
+def on_index(done: int, total: int, name: str) -> None:
+    if _current.watcher is not None:
+        _current.watcher.indexing(done, total, name)
+
+
+def on_progress(progress: Progress) -> None:
+    if _current.watcher is not None:
+        _current.watcher.iteration(progress)
+
+
+def on_assembly() -> None:
+    if _current.watcher is not None:
+        _current.watcher.assembling()
