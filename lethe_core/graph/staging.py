@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol, overload
 
+import numpy as np
+
 from lethe_core.errors import CycleError, DuplicateError, InvalidValueError, NodeNotFoundError, StoreError
 from lethe_core.graph import rules
 from lethe_core.graph.cycles import detect_cycles
@@ -101,9 +103,10 @@ def prepare_session(state: SessionState, root: TaskNode, now: float) -> tuple[Se
     if not state.session_id:
         raise InvalidValueError("a session needs a name")
     rules.check_text(state.session_id, "the session's name")
-    if root.embedding.ndim != 1 or root.embedding.shape[0] == 0:
-        raise InvalidValueError(f"the root's embedding must be (d,), d > 0, not {root.embedding.shape}")
-    values = rules.check_new_task(root, root.embedding.shape[0])
+    shape = np.shape(root.embedding)
+    if len(shape) != 1 or shape[0] == 0:
+        raise InvalidValueError(f"the root's embedding must have the shape (d,), d > 0, not {shape}")
+    values = rules.check_new_task(root, shape[0])
     root_id = rules.check_id(root.id) if root.id else new_node_id()
     root = replace(
         root,

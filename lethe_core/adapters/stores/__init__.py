@@ -1,5 +1,7 @@
 """Graph stores by URL: ``sqlite:///path``."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +24,10 @@ def absolute_url(url: str, base: Path) -> str:
     return sqlite_url(base / Path(url.removeprefix(_SQLITE)).expanduser())
 
 
-def open_store(url: str) -> GraphStore:
+def open_store(url: str, *, clock: Callable[[], float] = time.time) -> GraphStore:
     """Open the store at a URL, making it when there is none.
 
+    clock: seconds since the epoch for what is created; leases go by the database's own clock.
     Raises ConfigError (unknown scheme, relative path), StoreUnavailableError, StoreVersionError.
     """
     if not url.startswith(_SQLITE):
@@ -35,4 +38,4 @@ def open_store(url: str) -> GraphStore:
         raise ConfigError(
             f"the path of the graph store is not absolute: {url} (write sqlite:////folder/graph.db)"
         )
-    return SqliteStore(path)
+    return SqliteStore(path, clock=clock)

@@ -71,6 +71,8 @@ class SqliteStore:
     def create_session(self, state: SessionState, root: TaskNode) -> SessionState:
         state, text, root = prepare_session(state, root, self._clock())
         with self._connection.writing() as database:
+            if database.execute("SELECT 1 FROM evidence WHERE id = ?", (root.id,)).fetchone():
+                raise DuplicateError(f"a node with the root's id {root.id} exists already in {self.url}")
             try:
                 cursor = database.execute(
                     "INSERT INTO session (id, state, dimension, created_at, updated_at, last_task, "

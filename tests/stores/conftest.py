@@ -1,0 +1,127 @@
+"""The stores that the contract is held against, and a session in one of them to work on.
+
+A further store is one more entry of STORES: a function that gives the URL of an empty database of its own.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lethe_core.adapters.stores import open_store, sqlite_url
+from lethe_core.graph.arrays import Vector
+from lethe_core.graph.nodes import Edge, EdgeType, EvidenceNode, NodeId, SessionId, Similarity, TaskNode
+from lethe_core.graph.patches import TaskPatch
+from lethe_core.graph.session_state import Lease, SessionState
+from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.graph.store import GraphDelta, GraphStore, Transaction
+
+DIMENSION = 6
+
+
+def sqlite_place(folder: Path) -> str:
+    return sqlite_url(folder / "graph.db")
+
+
+STORES: Sequence[Callable[[Path], str]] = (sqlite_place,)
+
+
+class World:
+    """A session with a root task and a lease on it."""
+
+    def __init__(self, store: GraphStore, name: str = "s-world") -> None:
+        self.store = store
+        self.id = SessionId(name)
+        self._numbers = itertools.count(1)
+        self.state = store.create_session(self.new_state(name), self.new_task("the question"))
+        self.root = self.state.root
+        self.lease: Lease = store.acquire_lease(self.id, f"host/1/x/{name}")
+
+    @staticmethod
+    def new_state(name: str) -> SessionState:
+        return SessionState(SessionId(name), "", NodeId(""), "the goal", "test-6", {"min_iterations": 3})
+
+    def vector(self, seed: int | None = None) -> Vector:
+        values = np.random.default_rng(next(self._numbers) if seed is None else seed).normal(size=DIMENSION)
+        return (values / np.linalg.norm(values)).astype(np.float32)
+
+    def new_task(self, description: str = "a task", node_id: str = "", **values: object) -> TaskNode:
+        defaults: dict[str, object] = {"embed_text": description, "embedding": self.vector()}
+        return TaskNode(description, id=NodeId(node_id), **(defaults | values))  # type: ignore[arg-type]
+
+    def new_evidence(self, content: str = "a finding", node_id: str = "", **values: object) -> EvidenceNode:
+        defaults: dict[str, object] = {
+            "embed_text": content,
+            "embedding": self.vector(),
+            "strength": 0.6,
+            "base_strength": 0.5,
+        }
+        return EvidenceNode(content, id=NodeId(node_id), **(defaults | values))  # type: ignore[arg-type]
+
+    def write(self, change: Callable[[Transaction], object]) -> GraphDelta:
+        """One transaction; returns what it changed."""
+        with self.store.transaction(self.lease) as tx:
+            change(tx)
+        return tx.delta
+
+    def task(self, description: str = "a task") -> NodeId:
+        return self.write(lambda tx: tx.create_node(self.new_task(description))).created[0].id
+
+    def evidence(self, content: str = "a finding") -> NodeId:
+        return self.write(lambda tx: tx.create_node(self.new_evidence(content))).created[0].id
+
+    def finish(self, task: NodeId, status: str) -> None:
+        def change(tx: Transaction) -> None:
+            tx.update_node(task, TaskPatch(status="ACTIVE"))  # type: ignore[arg-type]
+            tx.update_node(task, TaskPatch(status=status, result_summary="the end"))  # type: ignore[arg-type]
+
+        self.write(change)
+
+    def similar(self, source: NodeId, target: NodeId, cosine: float = 0.7) -> Edge:
+        return Edge(EdgeType.SIMILAR_TO, source, target, Similarity(cosine))
+
+    def snapshot(self) -> GraphSnapshot:
+        return self.store.load_snapshot(self.id)
+
+
+@pytest.fixture(params=STORES, ids=lambda place: place.__name__.removesuffix("_place"))
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database."""
+    return request.param(tmp_path)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[GraphStore]:
+    opened = open_store(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def world(store: GraphStore) -> World:
+    return World(store)
+
+
+@pytest.fixture
+def new_world() -> type[World]:
+    return World
+
+
+@pytest.fixture
+def contents() -> Callable[[GraphSnapshot], object]:
+    """A session's whole graph as plain values that can be compared, order of creation included."""
+    return _contents
+
+
+def _contents(snapshot: GraphSnapshot) -> object:
+    nodes = [*snapshot.tasks.values(), *snapshot.evidence.values()]
+    return (
+        [{name: _plain(getattr(node, name)) for name in node.__dataclass_fields__} for node in nodes],
+        list(snapshot.edges.items()),
+    )
+
+
+def _plain(value: object) -> object:
+    return (value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray) else value
