@@ -125,13 +125,9 @@ class _Assembly:
         answer, parts = gathering.answer(), gathering.sections()
         self._resolve([answer, *parts])
         answer_section = self._section(answer, ANSWER, root.description, self._settings.max_answer_quotes)
-        sections = tuple(
-            self._section(part, shorten(about), about, self._settings.max_section_quotes)
-            for part, about in zip(parts, titles([part.task for part in parts]), strict=True)
-        )
-        self._about = dict(
-            zip((part.task.id for part in parts), titles([p.task for p in parts]), strict=True)
-        )
+        tasks = [part.task for part in parts]
+        self._about = dict(zip((task.id for task in tasks), titles(tasks), strict=True))
+        sections = tuple(self._part(part) for part in parts)
         disagreements = gather_disagreements(self._made, self._snapshot, self._maker)
         older = gather_older(self._moved, self._snapshot, self._maker)
         claims = tuple(self._maker.claims)
@@ -169,6 +165,10 @@ class _Assembly:
         )
         for draft, resolved in zip(drafts, found, strict=True):
             self._resolved[draft] = newest_wording(resolved, self._snapshot)
+
+    def _part(self, gathered: Gathered) -> Section:
+        about = self._about[gathered.task.id]
+        return self._section(gathered, shorten(about), about, self._settings.max_section_quotes)
 
     def _section(self, gathered: Gathered, title: str, about: str, most: int) -> Section:
         asked = Asked.of(about, self._rarity)

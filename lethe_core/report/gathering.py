@@ -160,8 +160,8 @@ class Gathering:
         wanted = self._embedder.embed_queries([task.description])[0]
         strengths = np.array([chunk.strength for chunk in chunks])
         scores = strengths * alignments(np.stack([chunk.embedding for chunk in chunks]), wanted)
-        order = sorted(range(len(chunks)), key=lambda i: (-scores[i], chunks[i].sequence))[:POOL]
-        best = [chunks[i] for i in order]
+        nearest = sorted(range(len(chunks)), key=lambda i: (-scores[i], chunks[i].sequence))[:POOL]
+        best = [chunks[i] for i in nearest]
         best = [
             chunk
             for chunk in best
@@ -182,7 +182,12 @@ class Gathering:
             if said not in seen and ranks[index] >= NEAR * ranks[ranked[0]]:
                 seen.add(said)
                 chosen.append(piece)
-        return tuple(chosen)
+        # Rows of one table stand together, where the best of them stands.
+        headers = [
+            block.header if isinstance(block, DraftTable) else (str(i),) for i, block in enumerate(chosen)
+        ]
+        order = sorted(range(len(chosen)), key=lambda i: (headers.index(headers[i]), i))
+        return tuple(chosen[i] for i in order)
 
 
 def quotable(chunk: EvidenceNode) -> list[DraftBlock]:

@@ -45,7 +45,8 @@ def numbers(text: str) -> frozenset[str]:
 
     Percentages stand there a second time as "88%", days as "3/2" (the second of March).
     """
-    text = _SPACED.sub("", unicodedata.normalize("NFKC", text) if not text.isascii() else text)
+    text = _SPACED.sub("", text)  # before NFKC, which makes a plain space of every space
+    text = text if text.isascii() else unicodedata.normalize("NFKC", text)
     found = {_value(match.group()) for match in _NUMBER.finditer(text)}
     found.update(_SPELLED[match.group().lower()] for match in _SPELLED_WORD.finditer(text))
     found.update(_value(match.group(1)) + "%" for match in _PERCENT.finditer(text))
