@@ -34,7 +34,7 @@ _ESCAPE: Final = re.compile(
     re.VERBOSE,
 )
 # Work on an answer is bounded: characters that may be looked at in vain.
-_SCAN_LIMIT: Final = 20_000_000
+_SCAN_LIMIT: Final = 3_000_000
 
 
 class _DuplicateKeyError(ValueError):

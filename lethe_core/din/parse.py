@@ -99,15 +99,15 @@ def _form(number: int, item: Any, context: AnswerContext) -> tuple[list[str], Op
     place = f"operation {number} ({name})"
     if name in ("web_search", "fetch_url") and name not in context.tools:
         return [f"{place}: this tool is not available; available operations: {allowed}"], None
+    unstorable = [field for field, value in item.items() if not _storable(value)]
+    if unstorable:
+        what = "a NUL or half of a surrogate pair, which cannot be stored; leave it out"
+        return [f'{place}: "{field}" holds {what}' for field in unstorable], None
     try:
         operation = _ADAPTER.validate_python(item)
     except ValidationError as error:
         fields = ", ".join(OPERATION_TYPES[name].model_fields)
         return [_sentence(place, details, fields) for details in error.errors()], None
-    unstorable = [field for field, value in item.items() if not _storable(value)]
-    if unstorable:
-        what = "a NUL or half of a surrogate pair, which cannot be stored; leave it out"
-        return [f'{place}: "{field}" holds {what}' for field in unstorable], None
     if isinstance(operation, FetchUrl) and not _is_web_address(operation.url):
         where = f'{place}: "url" is {_show(operation.url)}'
         return [f"{where}; it must be a whole address that begins with http:// or https://"], None
