@@ -158,6 +158,14 @@ def test_what_is_empty_known_or_repeated_is_not_novel():
     assert novelty(nothing, np.stack([rows[0], rows[0], other]), np.ones(3)) == pytest.approx(2 / 3)
 
 
+def test_a_batch_of_near_copies_does_not_blur_what_is_known():
+    rng = np.random.default_rng(12)
+    copies = unit(unit(rng.normal(size=20)) + 1e-6 * rng.normal(size=(40, 20)))  # they span the space
+    batch = np.vstack([copies, vectors(12, 1, 20)])
+    nothing = evidence_basis(batch[:0], np.zeros(0))
+    assert novelty(nothing, batch, np.array([0.0] * 40 + [1.0])) == pytest.approx(0.0, abs=1e-12)
+
+
 @quick
 @given(seeds, st.integers(1, 60), st.integers(1, 60), st.integers(2, 48))
 def test_overlap_is_symmetric_in_range_full_with_itself_and_blind_to_rotation(seed, n, m, d):

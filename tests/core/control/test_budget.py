@@ -118,10 +118,19 @@ def test_without_convergence_or_plateau_nothing_but_a_cap_stops(config, state, n
 
 
 @quick
-@given(configs, states)
-def test_it_never_stops_before_the_minimum(config, state):
-    if state.iterations < config.min_iterations:
-        assert assess_budget(config, state).stop is None
+@given(st.integers(1, 30), st.integers(0, 29), st.floats(0, 1e5), shares, shares, st.booleans())
+def test_it_never_stops_before_the_minimum(minimum, it, seconds, convergence, plateau, all_tried):
+    config = BudgetConfig(min_iterations=minimum)
+    state = BudgetState(min(it, minimum - 1), seconds, convergence, plateau, all_tried)
+    assert assess_budget(config, state).stop is None
+
+
+def test_settled_evidence_and_spent_time_wait_for_the_minimum():
+    assessments = [
+        assess_budget(BudgetConfig(), BudgetState(it, 2400.0, 0.7, 0.7, all_tried=True)) for it in (2, 3)
+    ]
+    assert all(assessment.psi > 0.82 for assessment in assessments)
+    assert [assessment.stop for assessment in assessments] == [None, "budget"]
 
 
 @quick

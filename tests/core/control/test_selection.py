@@ -114,6 +114,22 @@ def test_equals_go_by_depth_and_then_by_sequence(seed, m):
     assert ranking.order[1:].tolist() == sorted({*range(m)} - {1}, key=lambda at: sequences[at])
 
 
+def test_the_last_bits_of_a_score_decide_nothing():
+    goal = unit(np.ones(5))
+    ranking = rank_tasks(
+        np.stack([goal, goal]),
+        goal=goal,
+        gap=Gap(None, 0.0),
+        pressure=0.0,
+        deficit=np.array([0.5, 0.5 + 4e-16]),
+        depths=np.array([1, 1]),
+        n_productive=np.array([0, 0]),
+        sequences=np.array([1, 2]),
+    )
+    assert ranking.scores[1] > ranking.scores[0]
+    assert ranking.order.tolist() == [0, 1]
+
+
 @quick
 @given(seeds, st.integers(1, 20), st.floats(0, 1))
 def test_the_order_is_a_permutation_by_falling_score_whatever_order_tasks_are_given_in(seed, m, pressure):
