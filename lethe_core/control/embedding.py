@@ -1,4 +1,4 @@
-"""What an embedding model is to Lethe: a protocol and the thresholds calibrated for it (algorithms.md 1.1)."""
+"""What an embedding model is to Lethe: a protocol and the thresholds of each model (algorithms.md 1.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
