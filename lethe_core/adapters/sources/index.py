@@ -18,6 +18,7 @@ from lethe_core.adapters.sources.lexical import LexicalIndex, words
 from lethe_core.adapters.sources.reading import Parse, ReadConfig, load, page_of
 from lethe_core.errors import CorpusError, SourceError, StoreUnavailableError
 from lethe_core.evidence.chunk import chunk_page
+from lethe_core.evidence.editions import says_superseded
 from lethe_core.evidence.fingerprint import page_fingerprint
 from lethe_core.evidence.page import Chunk, Page, Skipped
 
@@ -178,7 +179,7 @@ def _entry(source: SourceFile, path: bytes, parse: Parse) -> Entry:
     try:
         page, chunks, note = _read(source, parse)
     except SourceError as error:
-        row = IndexRow(path, source.size, source.modified_ns, str(error), "", "", "", "", "", 0)
+        row = IndexRow(path, source.size, source.modified_ns, str(error), "", "", "", "", "", False, 0)
         return Entry(row, None, (), ())
     row = IndexRow(
         path=path,
@@ -190,6 +191,7 @@ def _entry(source: SourceFile, path: bytes, parse: Parse) -> Entry:
         title=page.title,
         date=page.date,
         date_source=page.date_source,
+        superseded=says_superseded(page.text),
         chunks=len(chunks),
     )
     return Entry(row, page, chunks, tuple(tuple(words(chunk.embed_text)) for chunk in chunks))

@@ -23,13 +23,14 @@ from lethe_core.evidence.page import Chunk, ChunkKind, DateSource, Page
 from lethe_core.graph.arrays import Vector
 
 # Goes up with the form of the rows and with every change of readers, chunking or words.
-VERSION = 1
+VERSION = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS files (
     path BLOB PRIMARY KEY, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL, reason TEXT NOT NULL,
     note TEXT NOT NULL, fingerprint TEXT NOT NULL, title TEXT NOT NULL, date TEXT NOT NULL,
-    date_source TEXT NOT NULL, chunks INTEGER NOT NULL, page BLOB NOT NULL, words BLOB NOT NULL
+    date_source TEXT NOT NULL, superseded INTEGER NOT NULL, chunks INTEGER NOT NULL,
+    page BLOB NOT NULL, words BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS vectors (
     profile TEXT NOT NULL, key BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (profile, key)
@@ -50,6 +51,7 @@ class IndexRow:
     title: str
     date: str
     date_source: DateSource
+    superseded: bool  # says so of itself
     chunks: int
 
 
@@ -63,7 +65,7 @@ class Entry:
     words: tuple[tuple[str, ...], ...]
 
 
-_ROW = "path, size, modified_ns, reason, note, fingerprint, title, date, date_source, chunks"
+_ROW = "path, size, modified_ns, reason, note, fingerprint, title, date, date_source, superseded, chunks"
 
 
 class IndexFile:
@@ -115,7 +117,7 @@ class IndexFile:
         ]
         with self._transaction() as connection:
             connection.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in gone])
-            marks = ", ".join("?" * 12)
+            marks = ", ".join("?" * 13)
             connection.executemany(f"INSERT OR REPLACE INTO files VALUES ({marks})", rows)  # noqa: S608
 
     def vectors(self, profile: str, keys: Sequence[bytes]) -> dict[bytes, Vector]:

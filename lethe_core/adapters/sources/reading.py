@@ -150,7 +150,11 @@ def kind_of(data: bytes, suffix: str) -> Kind:
         return "html"
     if suffix in _TABLES:
         return "csv"
-    return "markdown" if suffix in _MARKDOWN else "text"
+    if suffix in _MARKDOWN:
+        return "markdown"
+    from lethe_core.adapters.sources.readers.csv import looks_delimited
+
+    return "csv" if looks_delimited(head[:16_384].decode("utf-8", "ignore")) else "text"
 
 
 def parse(kind: Kind, data: bytes) -> Document:

@@ -1,7 +1,12 @@
 """Searching corpus folders (architecture.md, "A folder as a source").
 
-Chunks are ranked by BM25 and by cosine, fused; documents by their best chunk. A query to which nothing
-in the folders is related brings nothing: what counts as related is `SearchConfig`'s figures.
+Chunks are ranked by BM25 and by cosine, fused; documents by their best chunk.
+
+A query to which nothing in the folders is related brings nothing. How related a chunk is: the share of
+the query's words that it has, weighted by rarity, plus half its cosine in units of the embedding
+profile's similar_threshold. Of 100 HotpotQA questions the best chunk reaches .82 at the least; of 50
+questions on other subjects (household, engineering, law, medicine) .63 at the most. Asked of a corpus of
+18 documents, those 100 reach .55 and two of the 50 pass .65, both on its subject in part ("water", "pump").
 """
 
 import time
@@ -19,9 +24,10 @@ from lethe_core.adapters.sources.ranking import best_first, chosen_chunks, fused
 from lethe_core.adapters.sources.vectors import ChunkVectors, VectorConfig
 from lethe_core.control.embedding import Embedder
 from lethe_core.errors import SourceError
-from lethe_core.evidence.fingerprint import page_fingerprint
+from lethe_core.evidence.editions import EditionCandidate, editions
+from lethe_core.evidence.fingerprint import page_embedding, page_fingerprint
 from lethe_core.evidence.page import ALONE, Chunk, Edition, FoundPage, Page, SearchOutcome, Skipped
-from lethe_core.graph.arrays import FloatArray
+from lethe_core.graph.arrays import FloatArray, Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +37,10 @@ class SearchConfig:
     best_chunks: int = 40  # of a longer one, each with its neighbours
     fusion_k: float = 60.0
     candidates: int = 300  # chunks of each ranking
+    alike: float = 0.80  # cosine of the page embeddings of two editions
     hits: int = 12  # chunks of a page that count as its matches
-    related_coverage: float = 0.36
-    related_cosine: float = 0.36
-    weak_coverage: float = 0.2
-    weak_cosine: float = 0.25
+    related: float = 0.65  # the best chunk must reach it, else the query brings nothing
+    related_document: float = 0.5  # each further document; costs no recall on HotpotQA, drops 3 % of the rest
     vectors: VectorConfig = field(default_factory=VectorConfig)
 
 
@@ -126,11 +131,12 @@ class FolderSearch:
         by_words = ranked(lexical, 0.0, config.candidates)
         vector = self._embedder.embed_queries([query])[0]
         cosines = self._vectors.cosines(vector, by_words, deadline)
-        if not ((coverage >= config.related_coverage) | (cosines >= config.related_cosine)).any():
+        related = coverage + 0.5 * np.maximum(cosines, 0.0) / self._embedder.profile.similar_threshold
+        if related.max() < config.related:
             return np.zeros(self.index.chunk_count)
-        by_meaning = ranked(cosines, config.weak_cosine, config.candidates)
+        by_meaning = ranked(cosines, 0.0, config.candidates)
         scores = fused([by_words, by_meaning], self.index.chunk_count, config.fusion_k)
-        scores[(coverage < config.weak_coverage) & (cosines < config.weak_cosine)] = 0.0
+        scores[related < config.related_document] = 0.0
         return scores
 
     def _ranked_sources(self, scores: FloatArray) -> list[Source]:
@@ -201,5 +207,22 @@ class FolderSearch:
 
     def _all_editions(self) -> dict[str, Edition]:
         if self._editions is None:
-            self._editions = {}
+            sources = self.index.sources
+            embeddings: dict[int, Vector] = {}
+
+            def embedding(index: int) -> Vector:
+                if index not in embeddings:
+                    embeddings[index] = page_embedding(self._vectors.of_source(sources[index]))
+                return embeddings[index]
+
+            self._editions = editions(
+                [_candidate(source) for source in sources],
+                lambda one, two: float(embedding(one) @ embedding(two)) >= self._config.alike,
+            )
         return self._editions
+
+
+def _candidate(source: Source) -> EditionCandidate:
+    row = source.row
+    date = "" if row.date_source == "modified" else row.date
+    return EditionCandidate(source.address, row.title, date, row.superseded)

@@ -60,8 +60,11 @@ def _decode(data: bytes, declared: str) -> str:
         except (LookupError, UnicodeDecodeError):
             pass
     high = bytes(byte for byte in data[:_SAMPLE] if byte >= 0x80)
-    if len(high) < 0.3 * min(len(data), _SAMPLE) and set(high.decode("cp1252", "replace")) <= _WESTERN:
+    if len(high) < 0.45 * min(len(data), _SAMPLE) and set(high.decode("cp1252", "replace")) <= _WESTERN:
         return data.decode("cp1252", "replace")
+    japanese = _japanese_charset(data[:_SAMPLE])
+    if japanese:
+        return data.decode(japanese, "replace")
     best = charset_normalizer.from_bytes(data[:_SAMPLE]).best()
     if best is None:
         raise SourceError("binary data, or text in a charset that could not be told")
@@ -78,6 +81,19 @@ def _wide_charset(sample: bytes) -> str:
         return "utf-16-le"
     if even > 0.4 * pairs and odd < 0.05 * pairs:
         return "utf-16-be"
+    return ""
+
+
+def _japanese_charset(sample: bytes) -> str:
+    """Kana tell Japanese from the Chinese and Korean charsets that share its bytes."""
+    for charset in ("euc_jp", "shift_jis"):
+        text = sample.decode(charset, "ignore")
+        kana = sum(1 for character in text if "\u3041" <= character <= "\u30fe")
+        wrong = sum(
+            1 for character in text if "\uff61" <= character <= "\uff9f"
+        )  # half-width, of misreadings
+        if kana > 0.15 * len(text) and wrong < 0.02 * len(text):
+            return charset
     return ""
 
 

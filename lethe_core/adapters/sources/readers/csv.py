@@ -6,6 +6,7 @@ Lines above the table with a single filled cell (a caption) stay above it as tex
 import csv
 from collections import Counter
 from dataclasses import dataclass
+from io import StringIO
 from itertools import islice
 
 from lethe_core.adapters.sources.readers.charset import decode
@@ -29,7 +30,7 @@ def read_csv(data: bytes, config: CsvConfig | None = None) -> Document:
     """Read a delimited file as one table. Raises SourceError when it holds no row."""
     config = config or CsvConfig()
     text = decode(data)
-    lines = text.split("\n")
+    lines = StringIO(text, newline="").readlines()
     if lines and lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5:
         delimiter, lines = lines[0].strip()[4], lines[1:]
     else:

@@ -5,6 +5,7 @@ is taken. Dates come from metadata only; those in the text are judged where all 
 """
 
 import json
+import logging
 import re
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,7 @@ def read_html(data: bytes) -> Document:
     """Read an HTML page. Raises SourceError when it holds no text."""
     import trafilatura
 
+    logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # its errors are handled here
     declared = _DECLARED.search(data[:4096])
     source = decode(data, declared=declared[1].decode("ascii") if declared else "")
     if len(source) > _MOST_CHARACTERS:

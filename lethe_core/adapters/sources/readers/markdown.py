@@ -6,6 +6,7 @@ Fenced code is left as it is.
 """
 
 import re
+from itertools import takewhile
 
 from lethe_core.adapters.sources.readers.charset import decode
 from lethe_core.adapters.sources.readers.document import Document
@@ -18,6 +19,7 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _BULLET = re.compile(r"([ \t]*)[*+•·◦‣▪–][ \t]+(?=\S)")
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?[ \t]+[^\W\d_]")
+_SMALL = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,200}\])")
 _LINK = re.compile(r"(?<!\!)\[([^\[\]\n]{1,300})\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -168,11 +170,23 @@ def _is_heading_line(paragraph: str) -> bool:
         or "|" in line
     ):
         return False
-    capitals = line.upper() == line and sum(1 for character in line if character.isalpha()) >= 3
-    return (capitals and not line.startswith(("#", "- "))) or _NUMBERED.match(line) is not None
+    return (_in_capitals(line) and not line.startswith(("#", "- "))) or _NUMBERED.match(line) is not None
+
+
+def _in_capitals(line: str) -> bool:
+    return line.upper() == line and len(line) <= 100 and sum(map(str.isalpha, line)) >= 3
+
+
+def _lowered(line: str) -> str:
+    """A line in capitals as a title: embedded or compared, capitals are other words."""
+    words = [word if any(map(str.isdigit, word)) else word.capitalize() for word in line.split()]
+    return " ".join(word.lower() if at and word.lower() in _SMALL else word for at, word in enumerate(words))
 
 
 def _title_line(text: str) -> str:
+    capitals = list(takewhile(_in_capitals, text.split("\n\n", 1)[0].split("\n")[:4]))
+    if 1 <= len(capitals) <= 3:
+        return ": ".join(_lowered(line.strip(" -=*#:")) for line in capitals)
     first, _, rest = text.partition("\n")
     short = 0 < len(first) <= 100 and not first.rstrip().endswith((".", ",", ";", ":", "!"))
     return first.strip(" -=*#") if short and rest.startswith("\n") else ""
