@@ -29,9 +29,8 @@ def _listed(value: object) -> object:
     return [] if value is None else value
 
 
-_Line = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+_Line = Annotated[str, StringConstraints(min_length=1, max_length=4_000)]
 _Text = Annotated[str, StringConstraints(min_length=1, max_length=40_000)]
-_EmbedText = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 _Optional = Annotated[str, StringConstraints(max_length=2_000), BeforeValidator(_given)]
 # Long enough for a whole short id, short enough for a line of errors.
 _Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
@@ -50,7 +49,7 @@ class Create(_Operation):
     ref: _Ref
     parent: Annotated[_Optional, StringConstraints(max_length=64)] = ""  # empty: the selected task
     description: _Line
-    embed_text: _EmbedText
+    embed_text: _Line
     depends_on: _Ids = ()
     prepared_prompt: _Optional = ""
     antifocus: _Optional = ""
@@ -62,14 +61,14 @@ class Synthesize(_Operation):
     op: Literal["synthesize"]
     sources: _Ids
     content: _Text
-    embed_text: _EmbedText
+    embed_text: _Line
 
 
 class Complete(_Operation):
     op: Literal["complete"]
     task: _Id
     result_summary: _Text
-    embed_text: _EmbedText
+    embed_text: _Line
 
 
 class Fail(_Operation):
@@ -154,7 +153,8 @@ def operations_schema(context: AnswerContext) -> dict[str, Any]:
                 "parent": {"enum": [context.task, *refs]},
                 "description": _text(300),
                 "embed_text": _text(120),
-                "depends_on": _ids([*context.tasks, *refs], minimum=0),
+                # 3: a small model that may go on lists every ref there is.
+                "depends_on": _ids([*context.tasks, *refs], minimum=0, maximum=3),
                 "prepared_prompt": _text(300, minimum=0),
                 "antifocus": _text(200, minimum=0),
             },
@@ -163,7 +163,7 @@ def operations_schema(context: AnswerContext) -> dict[str, Any]:
         "synthesize": _variant(
             "synthesize",
             {
-                "sources": _ids(list(context.evidence), minimum=1),
+                "sources": _ids(list(context.evidence), minimum=1, maximum=16),
                 "content": _text(2000),
                 "embed_text": _text(120),
             },
@@ -204,10 +204,5 @@ def _text(maximum: int, minimum: int = 1) -> dict[str, Any]:
     return {"type": "string", "minLength": minimum, "maxLength": maximum}
 
 
-def _ids(allowed: list[str], minimum: int) -> dict[str, Any]:
-    return {
-        "type": "array",
-        "items": {"enum": allowed},
-        "minItems": minimum,
-        "maxItems": max(1, len(allowed)),
-    }
+def _ids(allowed: list[str], minimum: int, maximum: int) -> dict[str, Any]:
+    return {"type": "array", "items": {"enum": allowed}, "minItems": minimum, "maxItems": maximum}
