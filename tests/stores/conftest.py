@@ -87,9 +87,16 @@ class World:
 
 
 @pytest.fixture(params=STORES, ids=lambda place: place.__name__.removesuffix("_place"))
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def place(request: pytest.FixtureRequest) -> Callable[[Path], str]:
+    """Gives the URL of an empty database of its own for every folder."""
+    chosen: Callable[[Path], str] = request.param
+    return chosen
+
+
+@pytest.fixture
+def url(place: Callable[[Path], str], tmp_path: Path) -> str:
     """The URL of an empty database."""
-    return request.param(tmp_path)
+    return place(tmp_path)
 
 
 @pytest.fixture
