@@ -150,13 +150,13 @@ def _table(lines: Sequence[str]) -> Iterator[DraftTable]:
     for index, line in enumerate(lines):
         if is_separator(line):
             continue
-        if index + 1 < len(lines) and is_separator(lines[index + 1]):
+        ids = tuple(cited_ids(line))
+        if not ids and index + 1 < len(lines) and is_separator(lines[index + 1]):
             if rows:
                 yield DraftTable("", header, tuple(rows))
                 rows = []
             header = tuple(_plain(cell) for cell in split_cells(line))
             continue
-        ids = tuple(cited_ids(line))
         cells = tuple(_plain(cell) for cell in split_cells(_without_brackets(line)))
         if any(cells):
             rows.append(Draft("; ".join(cell for cell in cells if cell), ids, cells=cells, header=header))

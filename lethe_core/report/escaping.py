@@ -11,7 +11,7 @@ import unicodedata
 _INVISIBLE = re.compile(
     "[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ue000-\uf8ff]"
 )
-_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,2000}\)")
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\((?:[^()\n]|\([^()\n]{0,200}\)){0,2000}\)")
 _SPECIAL = re.compile(r"[\\`*\[\]~]")
 _UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")

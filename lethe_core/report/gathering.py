@@ -91,7 +91,7 @@ class Gathering:
         if first:
             note = Note("No final answer was written. The parts found this first; their sections say more:")
             return Gathered(root, (note, *first))
-        quoted = self._best_evidence(root)
+        quoted = () if root.status is TaskStatus.FAILED else self._best_evidence(root)
         if quoted:
             note = Note("No final answer was written. The closest passages that were found:")
             return Gathered(root, (note, *quoted))

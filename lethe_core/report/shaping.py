@@ -39,8 +39,9 @@ def kept(blocks: Sequence[Shape], keep: Callable[[Draft], bool]) -> list[Shape]:
             found.append(block)
     return [
         block
-        for block, following in zip(found, [*found[1:], None], strict=True)
-        if not isinstance(block, DraftHeading) or not isinstance(following, DraftHeading | None)
+        for index, block in enumerate(found)
+        if not isinstance(block, DraftHeading)
+        or (index + 1 < len(found) and not isinstance(found[index + 1], DraftHeading))
     ]
 
 

@@ -167,7 +167,7 @@ def session() -> SessionBuilder:
     return SessionBuilder()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def new_session() -> type[SessionBuilder]:
     """For property tests, which need a new session for each example."""
     return SessionBuilder

@@ -108,7 +108,10 @@ def test_a_greater_than_sign_in_a_sentence_stays():
     ]
 
 
-LINES = ["# T", "A b c d [e-aaaa].", "x y z", "- item one [e-bbbb]", "| a | b |", "|---|---|", "| 1 | 2 | [e-aaaa]", "", "> q", "“o", "p”", "```"]
+LINES = (
+    *("# T", "A b c d [e-aaaa].", "x y z", "- item one [e-bbbb]", "| a | b |", "|---|---|"),
+    *("| 1 | 2 | [e-aaaa]", "", "> q", "“o", "p”", "```"),
+)
 lines = st.lists(st.sampled_from(LINES), max_size=14)
 
 

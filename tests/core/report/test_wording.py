@@ -13,7 +13,7 @@ from lethe_core.report.wording import Rarity, is_year, name_words, numbers
         ("March 2, 2017", "2 March 2017"),
         ("on 2017-03-02", "2 March 2017"),
         ("88 per cent", "88%"),
-        ("12 345 visits", "12,345 visits"),
+        ("12\u202f345 visits", "12,345 visits"),
     ],
 )
 def test_a_reworded_figure_is_the_same_figure(one, other):
