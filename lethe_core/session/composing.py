@@ -10,17 +10,18 @@ from typing import Final
 
 import numpy as np
 
+from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, find_anchors, relevance
 from lethe_core.context.packing import pack
-from lethe_core.context.ppr import personalized_pagerank
+from lethe_core.context.ppr import PageRank, personalized_pagerank
 from lethe_core.context.scoring import novelty_term, score_candidates
-from lethe_core.context.weights import EdgeArrays, adjacency, end_cosines, seed_vector
+from lethe_core.context.weights import EdgeArrays, WeightMatrix, adjacency, end_cosines, seed_vector
 from lethe_core.control.basis import coverage
-from lethe_core.control.vectors import alignments, control_vectors
+from lethe_core.control.vectors import alignments, control_vectors, cosines
 from lethe_core.din.build import build_din, render_block, token_text
 from lethe_core.din.document import DIN_VERSION, DinRead
 from lethe_core.din.read import serialize_din
 from lethe_core.din.system_prompt import system_prompt
-from lethe_core.graph.arrays import Matrix
+from lethe_core.graph.arrays import FloatArray, IntArray, Matrix
 from lethe_core.graph.nodes import EdgeType, EvidenceNode, Node, NodeId, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionPatch
 from lethe_core.graph.snapshot import stack
@@ -29,6 +30,9 @@ from lethe_core.session.record import Step, next_step
 from lethe_core.session.selecting import current_basis
 
 RESERVE: Final = 2048  # tokens of the model's window kept for system prompt, schema and answer
+# Of the room for evidence, filled by score alone before information gain fills the rest: gain is so flat in
+# the score, and so steep in the tokens, that it left the best-scored row of a table out for its length.
+BEST_SHARE: Final = 0.5
 MIN_EVIDENCE_SHARE: Final = 0.5  # of the context that dependencies' and subtasks' results must leave
 
 
@@ -65,7 +69,7 @@ def expand(session: SessionHandle, task: NodeId) -> int:
         ),
     )
     above = snapshot.parent(task)
-    seeds = seed_vector(
+    structure = seed_vector(
         len(nodes),
         at[task],
         parents=[] if above is None else [at[above]],
@@ -73,7 +77,7 @@ def expand(session: SessionHandle, task: NodeId) -> int:
         dependencies=[at[other.id] for other in snapshot.dependencies(task)],
         evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
     )
-    rank = personalized_pagerank(weights, seeds)
+    rank = _anchored_walk(session, task, nodes, weights, structure)
     told = {task, above, *(child.id for child in snapshot.children(task))}
     told |= {other.id for other in snapshot.dependencies(task)}
     reached = [
@@ -124,14 +128,23 @@ def pack_evidence(session: SessionHandle, task: NodeId) -> int:
     frame_tokens = min(_tokens(session, bare), int(room * (1.0 - MIN_EVIDENCE_SHARE)))
     # The frame stands as one required item a task, so that the packed evidence adds to what is said anyway.
     share = _shares(frame_tokens, len(frame))
+    sizes = [_block_tokens(session, task, node) for node in nodes]
+    by_score = np.lexsort((np.arange(len(nodes)), -scores))
     packing = pack(
         np.concatenate([required, vectors]),
         np.concatenate([np.ones(len(frame)), scores]),
-        [*share, *(_block_tokens(session, task, node) for node in nodes)],
+        [*share, *sizes],
         room,
-        required=range(len(frame)),
+        required=[
+            *range(len(frame)),
+            *(
+                len(frame) + index
+                for index in _best(by_score, sizes, int((room - frame_tokens) * BEST_SHARE))
+            ),
+        ],
     )
-    packed = tuple(nodes[index - len(frame)].id for index in packing.chosen)
+    kept = {index - len(frame) for index in packing.selected}
+    packed = tuple(nodes[index].id for index in by_score if int(index) in kept)
     session.scratch = replace(session.scratch, packed=packed)
     return len(packed)
 
@@ -171,6 +184,29 @@ def represent(nodes: Sequence[Node], dimension: int) -> Matrix:
     return matrix
 
 
+def _anchored_walk(
+    session: SessionHandle,
+    task: NodeId,
+    nodes: Sequence[Node],
+    weights: WeightMatrix,
+    structure: FloatArray,
+) -> PageRank:
+    """The walk on the graph and its lexical anchors; only what stands in evidence anchors (5.1b)."""
+    lexicon, question = session.caches.lexicon, session.snapshot.tasks[task].description
+    evidence = [node for node in nodes if isinstance(node, EvidenceNode)]
+    first = len(nodes) - len(evidence)
+    anchors = find_anchors(lexicon.anchor_nodes(evidence))
+    anchors = replace(anchors, node=anchors.node + first)
+    vectors = stack(evidence, session.deps.embedder.profile.dimension)
+    relevant = np.zeros(len(nodes))
+    relevant[first:] = relevance(
+        cosines(vectors, session.query_vector(question)), lexicon.bm25(question, evidence)
+    )
+    seeds = anchored_seeds(structure, relevant, lexicon.terms_of(question), anchors)
+    rank = personalized_pagerank(anchored(weights, anchors), seeds, damping=DEFAULT_ANCHORS.damping)
+    return replace(rank, scores=rank.scores[: len(nodes)])
+
+
 def _document(session: SessionHandle, task: NodeId, packed: tuple[NodeId, ...]) -> DinRead:
     profile = session.deps.embedder.profile
     children = session.snapshot.children(task)
@@ -194,6 +230,17 @@ def _block_tokens(session: SessionHandle, task: NodeId, node: Node) -> int:
         block = token_text(render_block(session.snapshot, task, node))
         counted[node.id] = max(1, session.deps.tokens.count(block))
     return counted[node.id]
+
+
+def _best(by_score: IntArray, sizes: Sequence[int], room: int) -> list[int]:
+    """The best-scored items that fit into a room, best first."""
+    best: list[int] = []
+    for index in by_score:
+        if sizes[index] > room:
+            break
+        best.append(int(index))
+        room -= sizes[index]
+    return best
 
 
 def _shares(total: int, parts: int) -> list[int]:

@@ -14,6 +14,7 @@ from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.store import Transaction
 from lethe_core.session.deps import SessionDeps
 from lethe_core.session.lease_keeper import LeaseKeeper
+from lethe_core.session.lexicon import SessionLexicon
 
 
 @dataclass(slots=True)
@@ -32,6 +33,7 @@ class Caches:
 
     block_tokens: dict[NodeId, int] = field(default_factory=dict)
     query_vectors: dict[str, Vector] = field(default_factory=dict)
+    lexicon: SessionLexicon = field(default_factory=SessionLexicon)
 
 
 @dataclass(frozen=True, slots=True)

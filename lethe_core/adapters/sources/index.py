@@ -14,8 +14,9 @@ from pathlib import Path
 from lethe_core.adapters.sources.folder import SourceFile, WalkConfig, walk
 from lethe_core.adapters.sources.index_file import Entry, IndexFile, IndexRow
 from lethe_core.adapters.sources.isolated import ReaderProcess
-from lethe_core.adapters.sources.lexical import LexicalIndex, words
+from lethe_core.adapters.sources.lexical import StoredLexicalIndex
 from lethe_core.adapters.sources.reading import Parse, ReadConfig, load, page_of
+from lethe_core.context.lexical import LexicalIndex, words
 from lethe_core.errors import CorpusError, SourceError, StoreUnavailableError
 from lethe_core.evidence.chunk import chunk_page
 from lethe_core.evidence.editions import says_superseded
@@ -222,12 +223,12 @@ def _sources(
     return tuple(sources), tuple(skipped)
 
 
-def _lexical(sources: Sequence[Source], files: dict[Path, IndexFile], folder: Path) -> LexicalIndex:
+def _lexical(sources: Sequence[Source], files: dict[Path, IndexFile], folder: Path) -> StoredLexicalIndex:
     state = blake2b(digest_size=16)
     for source in sources:
         state.update(f"{source.address}\0{source.row.fingerprint}\0{source.row.chunks}\n".encode())
     path = folder / f"words-{state.hexdigest()}"
-    index = LexicalIndex.load(path)
+    index = StoredLexicalIndex.load(path)
     if index is not None:
         return index
     by_file = {root: dict(file.words()) for root, file in files.items()}
@@ -236,7 +237,7 @@ def _lexical(sources: Sequence[Source], files: dict[Path, IndexFile], folder: Pa
         own = by_file[source.file.root].get(source.row.path, [])
         # Another process may have read a newer state of the file meanwhile.
         chunks.extend((own + [[]] * source.row.chunks)[: source.row.chunks])
-    index = LexicalIndex(chunks)
+    index = StoredLexicalIndex(chunks)
     try:
         index.save(path)
     except OSError as error:

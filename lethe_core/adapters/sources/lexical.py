@@ -1,117 +1,27 @@
-"""BM25 over chunks: words as they are compared, the index in memory and on disk.
-
-Words are folded (case, accents), stop words go, plurals and possessives lose their ending: a light
-stemming that never makes two different names one. Figures keep their points and commas' digits.
-"""
+"""BM25 indexes on disk: written whole or not at all, read back or made anew."""
 
 import json
-import re
 import shutil
 import tempfile
-import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from lethe_core.graph.arrays import FloatArray, IntArray
-
-_WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+(?:['’]\w+)?")
-_STOP_WORDS = """
-a about above after again against all also am among an and any are as at be because been before being
-between both but by can could did do does doing during each either for from further had has have having he
-her here hers him his how i if in into is it its itself just me more most much my no nor not of off on once
-one only or other our out over own per same she should so some such than that the their them then there
-these they this those through to too under until up upon us very was we were what when where whether which
-while who whom whose why will with within without would you your der die das den dem des ein eine einer
-eines einem einen und oder aber ist sind war waren wird werden wurde wurden hat haben mit von vom zu zum zur
-auf für als auch an am im in aus bei nach nicht es sie er wir ich sich dass wie was le la les un une des du
-de et ou est sont dans par pour sur avec que qui ne pas au aux ce cette il elle el los las una unos y o es
-son en por para con no se su del al
-"""
-_STOP = frozenset(_STOP_WORDS.split())
-
-
-@lru_cache(maxsize=65_536)
-def _word(word: str) -> str:
-    word = unicodedata.normalize("NFKD", word.casefold())
-    word = "".join(character for character in word if not unicodedata.combining(character))
-    word = re.sub(r"['’](?:s|re|ve|ll|d|m|t)?$", "", word).replace("’", "'")
-    if word in _STOP or not word:
-        return ""
-    if word[0].isdigit():
-        return re.sub(r"[,.](?=\d{3}(?:\D|$))", "", word)  # 1,250 and 1.250 and 1250 are one figure
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-3] + "y" if len(word) > 5 and word.endswith("ies") else word[:-1]
-    return word
-
-
-def words(text: str) -> list[str]:
-    """The words of a text as they are compared, in order; stop words left out."""
-    return [word for match in _WORD.findall(text) if (word := _word(match))]
+from lethe_core.context.lexical import LexicalIndex
 
 
 @dataclass(frozen=True, slots=True)
-class LexicalConfig:
-    k1: float = 1.2
-    b: float = 0.75
+class LexicalStorageConfig:
     kept: int = 4  # indexes left on disk: one for each recent state or set of folders
 
 
-class LexicalIndex:
-    """BM25 of queries against n chunks."""
+class StoredLexicalIndex(LexicalIndex):
+    """A `LexicalIndex` that a folder can hold."""
 
-    def __init__(self, chunks: Sequence[Sequence[str]], config: LexicalConfig | None = None) -> None:
-        """chunks: the words of each, by `words`."""
-        import bm25s
-
-        config = config or LexicalConfig()
-        self._size = len(chunks)
-        self._bm25: Any = None  # of a corpus without a single word there is nothing to index
-        if any(chunks):
-            self._bm25 = bm25s.BM25(k1=config.k1, b=config.b, method="lucene")
-            self._bm25.index([list(chunk) for chunk in chunks], show_progress=False)
-
-    def scores(self, query: Sequence[str]) -> FloatArray:
-        """BM25 of each chunk, (n,) non-negative; 0 where no word of the query occurs."""
-        known = [] if self._bm25 is None else self._bm25.get_tokens_ids(list(dict.fromkeys(query)))
-        if not known:
-            return np.zeros(self._size)
-        scores: FloatArray = np.maximum(self._bm25.get_scores(known), 0.0).astype(np.float64)
-        return scores
-
-    def coverage(self, query: Sequence[str], *, most_words: int = 6) -> FloatArray:
-        """Share of a query that each chunk has: (n,) in [0, 1], its different words weighted by rarity.
-
-        most_words: of a longer query the whole is that many of its rarest word, since no one chunk
-        answers all of a long query.
-        """
-        shares = np.zeros(self._size)
-        rarities: list[float] = []
-        for word in dict.fromkeys(query):
-            chunks = self._occurrences(word)
-            rarity = float(np.log(1 + (self._size - len(chunks) + 0.5) / (len(chunks) + 0.5)))
-            rarities.append(rarity)
-            shares[chunks] += rarity
-        if not rarities:
-            return shares
-        return np.minimum(shares / min(sum(rarities), most_words * max(rarities)), 1.0)
-
-    def _occurrences(self, word: str) -> IntArray:
-        """The chunks that have a word; a word that occurs nowhere is the rarest."""
-        if self._bm25 is None or word not in self._bm25.vocab_dict:
-            return np.zeros(0, dtype=np.int64)
-        index, pointers = int(self._bm25.vocab_dict[word]), self._bm25.scores["indptr"]
-        return np.asarray(self._bm25.scores["indices"][pointers[index] : pointers[index + 1]], dtype=np.int64)
-
-    def save(self, path: Path, config: LexicalConfig | None = None) -> None:
+    def save(self, path: Path, config: LexicalStorageConfig | None = None) -> None:
         """Write to a folder, whole or not at all; older indexes beside it go. Raises OSError."""
         if self._bm25 is None or path.exists():
             return
-        config = config or LexicalConfig()
+        config = config or LexicalStorageConfig()
         made = Path(tempfile.mkdtemp(prefix="new-", dir=path.parent))
         try:
             self._bm25.save(made, show_progress=False)
@@ -126,7 +36,7 @@ class LexicalIndex:
             shutil.rmtree(other, ignore_errors=True)
 
     @classmethod
-    def load(cls, path: Path) -> "LexicalIndex | None":
+    def load(cls, path: Path) -> "StoredLexicalIndex | None":
         """Read what `save` wrote; None when it is not there or damaged."""
         import bm25s
 

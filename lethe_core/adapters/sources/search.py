@@ -19,9 +19,9 @@ from types import TracebackType
 import numpy as np
 
 from lethe_core.adapters.sources.index import FolderIndex, Progress, Source, open_index
-from lethe_core.adapters.sources.lexical import words
 from lethe_core.adapters.sources.ranking import best_first, chosen_chunks, fused, ranked
 from lethe_core.adapters.sources.vectors import ChunkVectors, VectorConfig
+from lethe_core.context.lexical import words
 from lethe_core.control.embedding import Embedder
 from lethe_core.errors import SourceError
 from lethe_core.evidence.editions import EditionCandidate, editions
