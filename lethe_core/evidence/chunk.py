@@ -48,6 +48,7 @@ class _Piece:
     last: int
     path: Path
     listed: int = 0  # characters of it that are lists
+    items: tuple[int, ...] = ()  # where a list's items begin
     row: tuple[Table, TableRow] | None = None
     section: bool = False  # begins with its heading
     body: int = 0  # where its text begins behind its headings
@@ -105,20 +106,22 @@ def _pieces(text: str, config: ChunkConfig) -> list[_Piece]:
                 names = (*names, caption.rstrip(":"))
             found += _rows(table, start, block.end, names)
             continue
-        listed = block.end - block.start if block.kind == "list" else 0
-        found.append(_piece(text, start, block.end, names, section=section, listed=listed, body=block.start))
+        piece = _piece(text, start, block.end, names, section=section, body=block.start)
+        found.append(_listed(piece, block) if block.kind == "list" else piece)
     if pending >= 0:
         found.append(_piece(text, pending, len(text), _names(path), section=True))
     return found
 
 
-def _piece(
-    text: str, start: int, end: int, path: Path, *, section: bool = False, listed: int = 0, body: int = 0
-) -> _Piece:
+def _piece(text: str, start: int, end: int, path: Path, *, section: bool = False, body: int = 0) -> _Piece:
     visible = text[start:end]
     first = start + len(visible) - len(visible.lstrip())
     last = start + len(visible.rstrip())
-    return _Piece(start, end, first, last, path, listed=listed, section=section, body=body)
+    return _Piece(start, end, first, last, path, section=section, body=body)
+
+
+def _listed(piece: _Piece, block: Block) -> _Piece:
+    return replace(piece, listed=piece.last - block.start, items=block.items)
 
 
 def _names(path: Sequence[tuple[int, str]]) -> Path:
@@ -188,9 +191,9 @@ def _split(text: str, piece: _Piece, config: ChunkConfig) -> Iterator[_Piece]:
 
 
 def _atoms(text: str, piece: _Piece, cap: int) -> Iterator[_Piece]:
-    """Sentences of the piece, those above the cap cut at white space or, without any, anywhere."""
-    for start, end in sentence_spans(text[piece.start : piece.end]):
-        sentence = _piece(text, piece.start + start, piece.start + end, piece.path)
+    """Items or sentences of the piece, those above the cap cut at white space or, without any, anywhere."""
+    for start, end in _units(text, piece, cap):
+        sentence = _piece(text, start, end, piece.path)
         while sentence.size > cap:
             limit = sentence.first + cap
             cut = max(text.rfind(space, sentence.first + cap // 2, limit + 1) for space in " \n\t")
@@ -199,6 +202,15 @@ def _atoms(text: str, piece: _Piece, cap: int) -> Iterator[_Piece]:
             yield _piece(text, sentence.start, rest.first, piece.path)
             sentence = replace(rest, start=rest.first)
         yield sentence
+
+
+def _units(text: str, piece: _Piece, cap: int) -> Iterator[tuple[int, int]]:
+    """A list's items, as long as they fit; of anything else the sentences."""
+    for begin, end in pairwise((piece.start, *piece.items[1:], piece.end)):
+        if piece.items and len(text[begin:end].strip()) <= cap:
+            yield begin, end
+        else:
+            yield from ((begin + start, begin + stop) for start, stop in sentence_spans(text[begin:end]))
 
 
 def _pack(atoms: Sequence[tuple[int, int]], config: ChunkConfig) -> list[int]:

@@ -51,7 +51,7 @@ _WRITTEN = re.compile(
             + r"[ ]{1,2}(?P<mdy_d>\d{1,2})(?:st|nd|rd|th)?,?[ ]{1,2}"
             + _YEAR.format("mdy_y")
             + r"(?![^\W_])",
-            r"(?P<dot_d>\d{1,2})\.[ ]?(?P<dot_m>\d{1,2})\.[ ]?" + _YEAR.format("dot_y") + r"(?![^\W_])",
+            r"(?P<dot_d>\d{1,2})\.[ ]?(?P<dot_m>\d{1,2})\.[ ]?" + _YEAR.format("dot_y") + r"(?![^\W_]|\.\d)",
             r"(?P<slash_a>\d{1,2})(?P<slash>[/-])(?P<slash_b>\d{1,2})(?P=slash)"
             + _YEAR.format("slash_y")
             + r"(?![\w/-])",
