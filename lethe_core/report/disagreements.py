@@ -83,14 +83,26 @@ def disagreements(
             a, b = items[i].chunk, items[j].chunk
             if _comparable(a, b, same_source) and _disagree(profiles[i], profiles[j], config):
                 _join(groups, i, j)
-    found = [tuple(items[i] for i in group) for group in groups]
+    found: list[tuple[Stated, ...]] = []
+    for group in groups:
+        # Of one source that says the same figure twice, the report's own words stand for both.
+        told = [
+            i
+            for i in sorted(group)
+            if not any(
+                j < i
+                and same_source(items[j].chunk, items[i].chunk)
+                and not _disagree(profiles[j], profiles[i], config)
+                for j in group
+            )
+        ]
+        found.append(tuple(items[i] for i in told))
     found.extend(_inferred(stated, snapshot, same_source, config))
     seen: set[frozenset[str]] = set()
     distinct: list[tuple[Stated, ...]] = []
-    for group in found:
-        once = {item.text: item for item in reversed(group)}
-        key = frozenset(once)
-        if key not in seen:
+    for statements in found:
+        once = {item.text: item for item in reversed(statements)}
+        if len(once) > 1 and (key := frozenset(once)) not in seen:
             seen.add(key)
             distinct.append(tuple(sorted(once.values(), key=lambda item: item.order, reverse=True)))
     return distinct

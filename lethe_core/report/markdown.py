@@ -166,11 +166,9 @@ def _source(source: Source) -> str:
     about = [address(source.address)] if source.address else []
     about += [inline(text) for text in (source.date, source.edition) if text]
     title = f"**{inline(source.title).replace('**', '')}**" if source.title.strip() else ""
-    text = ". ".join(part for part in (title, " · ".join(about)) if part)
-    lines = [f'{source.n}. <a id="source-{source.n}"></a>{text}']
-    if source.places:
-        lines.append(f"   Passages: {'; '.join(inline(place) for place in source.places)}")
-    return "\n".join(lines)
+    places = f"Cited from: {'; '.join(inline(place) for place in source.places)}" if source.places else ""
+    text = ". ".join(part for part in (title, " · ".join(about), places) if part)
+    return f'{source.n}. <a id="source-{source.n}"></a>{text}'
 
 
 def _skipped(report: Report) -> Iterator[str]:

@@ -1,0 +1,143 @@
+"""The Markdown as a reader gets it, against a file that was read by a person; and the JSON beside it.
+
+After a wanted change: delete golden/railway.md, run the test once to write it anew, read it, run again.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lethe_core.graph.nodes import TaskStatus
+from lethe_core.graph.session_state import CallOutcome, SkippedSource
+from lethe_core.report.assembly import assemble
+from lethe_core.report.markdown import MAX_SKIPPED, render_markdown
+from lethe_core.report.model import ReportJson
+from lethe_core.report.to_json import render_json
+
+GOLDEN = Path(__file__).parent / "golden" / "railway.md"
+LEAD = "For a briefing on the Cliff Railway: "
+HALF = "**Harbour Line, half speed:** cars are restricted to half speed once the wind reaches {} m/s."
+LEAVE = "When the standby drive will not start, passengers must be off a Harbour Line car within {} minutes."
+KWH = "| Month | Harbour Line (kWh) | Abbey Line (kWh) |\n|---|---|---|\n"
+
+
+@pytest.fixture
+def railway(session):
+    """A finished session with a little of everything: parts, a table, editions, a disagreement, a failure."""
+    root = session.task(
+        f"{LEAD}1) When must it slow down? 2) What did it use? 3) How soon must a car be empty?"
+    )
+    wind = session.task(f"{LEAD}When must the Harbour Line slow down?", root)
+    use = session.task(f"{LEAD}What electricity did the Harbour Line use?", root)
+    empty = session.task(f"{LEAD}How soon must a Harbour Line car be empty?", root)
+    painter = session.task(
+        f"{LEAD}Who painted the cars?", root, status=TaskStatus.FAILED, reason="two searches found nothing"
+    )
+    session.task(f"{LEAD}What is planned?", root, status=TaskStatus.PENDING)
+    session.search(painter, "painter of the cars")
+    session.search(painter, "livery cliff railway", CallOutcome.FAILED)
+
+    rules = {
+        "title": "Wind rules",
+        "series": "wind",
+        "newest": "corpus/operations/wind.md",
+        "place": "Limits",
+    }
+    new = session.chunk(
+        f"- {HALF.format(15)}", "corpus/operations/wind.md", date="2024-11-04", edition="5", **rules
+    )
+    old = session.chunk(
+        f"- {HALF.format(18)}", "corpus/archive/wind.md", date="2020-10-12", edition="4", **rules
+    )
+    energy = {"address": "corpus/energy.md", "title": "Energy and water use", "date": "2025-01-28"}
+    january = session.chunk(f"{KWH}| January | 5,310 | 4,120 |", place="From the mains", **energy)
+    july = session.chunk(f"{KWH}| July | 7,640 | 9,260 |", place="From the mains", **energy)
+    plan = session.chunk(
+        LEAVE.format(25), "corpus/safety/plan-v2.docx", title="Evacuation plan, version 2", date="2024-03-11",
+        place="Time limits › p. 2",
+    )  # fmt: skip
+    news = session.chunk(
+        f"![x](http://evil/p.png) {LEAVE.format(40)}",
+        "https://example.org/news?id=7",
+        title="News <b>today</b> [1]",
+        date="2024-02",
+    )
+
+    session.result(
+        wind,
+        f"“{HALF.format(15)}” [{new.short_id} 2024-11-04]\n“{HALF.format(18)}” [{old.short_id} 2020-10-12]",
+    )
+    rows = f"{KWH}| January | 5,310 | 4,120 | [{january.short_id}]\n\n"
+    rows += f"{KWH}| July | 7,640 | 9,260 | [{july.short_id}]\n\n"
+    session.result(use, f"{rows}In July it used 9,999 kWh [{july.short_id}].")
+    session.result(empty, f"“{LEAVE.format(25)}” [{plan.short_id}]\n“{LEAVE.format(40)}” [{news.short_id}]")
+    session.result(
+        root, f"“{HALF.format(15)}” [{new.short_id}]\n“{LEAVE.format(25)}” [{plan.short_id}; e-ffff]"
+    )
+    skipped = (SkippedSource("corpus/broken.pdf", "not a PDF: no page could be read"),)
+    return assemble(session.snapshot(), session.state(skipped=skipped), embedder=session.embedder)
+
+
+def test_the_markdown_is_what_a_person_has_read_and_found_good(railway):
+    text = render_markdown(railway)
+    if not GOLDEN.exists():
+        GOLDEN.write_text(text, encoding="utf-8")
+        pytest.fail(f"wrote {GOLDEN.name} anew: read it and run again")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_the_json_has_exactly_the_documented_keys(railway):
+    shown = json.loads(render_json(railway, path="out/report.md").dumps())
+    assert list(shown) == [
+        *("schema", "session", "status", "stop_reason", "iterations", "seconds", "tokens", "report"),
+        *("sources", "claims", "findings", "unsupported", "contradictions", "skipped"),
+    ]
+    assert list(shown["sources"][0]) == ["n", "title", "url", "date", "edition"]
+    assert list(shown["claims"][0]) == [
+        "id",
+        "section",
+        "text",
+        "citations",
+        "edition",
+        "support",
+        "supported",
+    ]
+    assert list(shown["contradictions"][0]) == ["claims", "sources"]
+    assert shown["skipped"] == [{"source": "corpus/broken.pdf", "reason": "not a PDF: no page could be read"}]
+    assert (shown["schema"], shown["session"], shown["report"]) == (1, "s-test", "out/report.md")
+
+
+def test_the_json_says_what_the_markdown_says(railway):
+    shown = render_json(railway)
+    texts = {claim.id: claim for claim in shown.claims}
+    assert shown.status == "complete"
+    assert [texts[i].text for i in shown.unsupported] == ["In July it used 9,999 kWh."]
+    assert {texts[i].edition for i in texts if "18 m/s" in texts[i].text} == {"older"}
+    (contradiction,) = shown.contradictions
+    newer, older = (texts[i].text for i in contradiction.claims)
+    assert (LEAVE.format(25) in newer, LEAVE.format(40) in older) == (True, True)
+    assert all("**" not in claim.text for claim in shown.claims)
+
+
+def test_the_json_can_be_read_back(railway):
+    shown = render_json(railway)
+    assert ReportJson.model_validate_json(shown.dumps()) == shown
+
+
+def test_a_session_without_a_stop_reason_is_running(session):
+    session.task("Who was Ada?", status=TaskStatus.PENDING)
+    found = assemble(session.snapshot(), session.state(stop_reason=""), embedder=session.embedder)
+    assert render_json(found).status == "running"
+    assert "Still at work." in render_markdown(found)
+
+
+def test_many_skipped_sources_are_named_up_to_a_bound_and_counted(session):
+    session.task("Who was Ada?", status=TaskStatus.PENDING)
+    skipped = tuple(SkippedSource(f"f{i}.bin", "binary") for i in range(MAX_SKIPPED + 5))
+    found = assemble(session.snapshot(), session.state(skipped=skipped), embedder=session.embedder)
+    text = render_markdown(found)
+    assert text.count("binary") == MAX_SKIPPED
+    assert "and 5 more" in text
+    assert "25 sources could not be read" in text
+    assert len(render_json(found).skipped) == MAX_SKIPPED + 5
