@@ -6,7 +6,7 @@ stemming that never makes two different names one. Figures keep their points and
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -57,14 +57,28 @@ class LexicalConfig:
 
 
 class LexicalIndex:
-    """BM25 of queries against n chunks."""
+    """BM25 of queries against n chunks, with words weighted by how few sources have them.
 
-    def __init__(self, chunks: Sequence[Sequence[str]], config: LexicalConfig | None = None) -> None:
-        """chunks: the words of each, by `words`."""
+    Counted over chunks, the name of what a whole corpus is about looks rare, since each source says it once
+    and then goes on; counted over sources it says nothing.
+    """
+
+    def __init__(
+        self,
+        chunks: Sequence[Sequence[str]],
+        sources: Sequence[Hashable] | None = None,
+        config: LexicalConfig | None = None,
+    ) -> None:
+        """chunks: the words of each, by `words`; sources: what each is a part of, None where it stands alone."""
         import bm25s
 
         config = config or LexicalConfig()
         self._size = len(chunks)
+        numbers: dict[Hashable, int] = {}
+        names = range(self._size) if sources is None else sources
+        self._source: IntArray = np.array(
+            [numbers.setdefault(name, len(numbers)) for name in names], np.int64
+        )
         self._bm25: Any = None  # of a corpus without a single word there is nothing to index
         if any(chunks):
             self._bm25 = bm25s.BM25(k1=config.k1, b=config.b, method="lucene")
@@ -72,11 +86,12 @@ class LexicalIndex:
 
     def scores(self, query: Sequence[str]) -> FloatArray:
         """BM25 of each chunk, (n,) non-negative; 0 where no word of the query occurs."""
-        known = [] if self._bm25 is None else self._bm25.get_tokens_ids(list(dict.fromkeys(query)))
-        if not known:
-            return np.zeros(self._size)
-        scores: FloatArray = np.maximum(self._bm25.get_scores(known), 0.0).astype(np.float64)
-        return scores
+        scores = np.zeros(self._size)
+        for word in dict.fromkeys(query):
+            chunks, values = self._occurrences(word)
+            if chunks.size:
+                scores[chunks] += values * (self._rarity(chunks) / _idf(chunks.size, self._size))
+        return np.maximum(scores, 0.0)
 
     def coverage(self, query: Sequence[str], *, most_words: int = 6) -> FloatArray:
         """Share of a query that each chunk has: (n,) in [0, 1], its different words weighted by rarity.
@@ -87,17 +102,26 @@ class LexicalIndex:
         shares = np.zeros(self._size)
         rarities: list[float] = []
         for word in dict.fromkeys(query):
-            chunks = self._occurrences(word)
-            rarity = float(np.log(1 + (self._size - len(chunks) + 0.5) / (len(chunks) + 0.5)))
+            chunks, _ = self._occurrences(word)
+            rarity = self._rarity(chunks)
             rarities.append(rarity)
             shares[chunks] += rarity
         if not rarities:
             return shares
         return np.minimum(shares / min(sum(rarities), most_words * max(rarities)), 1.0)
 
-    def _occurrences(self, word: str) -> IntArray:
-        """The chunks that have a word; a word that occurs nowhere is the rarest."""
+    def _rarity(self, chunks: IntArray) -> float:
+        """Inverse frequency over sources of a word that occurs in these chunks."""
+        return _idf(np.unique(self._source[chunks]).size, int(self._source.max(initial=-1)) + 1)
+
+    def _occurrences(self, word: str) -> tuple[IntArray, FloatArray]:
+        """The chunks that have a word, and its BM25 in each; a word that occurs nowhere is the rarest."""
         if self._bm25 is None or word not in self._bm25.vocab_dict:
-            return np.zeros(0, dtype=np.int64)
-        index, pointers = int(self._bm25.vocab_dict[word]), self._bm25.scores["indptr"]
-        return np.asarray(self._bm25.scores["indices"][pointers[index] : pointers[index + 1]], dtype=np.int64)
+            return np.zeros(0, dtype=np.int64), np.zeros(0)
+        index, matrix = int(self._bm25.vocab_dict[word]), self._bm25.scores
+        span = slice(matrix["indptr"][index], matrix["indptr"][index + 1])
+        return np.asarray(matrix["indices"][span], np.int64), np.asarray(matrix["data"][span], np.float64)
+
+
+def _idf(having: int, total: int) -> float:
+    return float(np.log1p((total - having + 0.5) / (having + 0.5)))

@@ -44,7 +44,9 @@ class SessionLexicon:
         self._read(evidence)
         asked = tuple(node.id for node in evidence)
         if asked != self._indexed:
-            self._index = LexicalIndex([self._words[node] for node in asked])
+            self._index = LexicalIndex(
+                [self._words[node] for node in asked], [node.address or node.id for node in evidence]
+            )
             self._indexed = asked
         return self._index.scores(words(query))
 

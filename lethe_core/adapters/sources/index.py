@@ -237,7 +237,7 @@ def _lexical(sources: Sequence[Source], files: dict[Path, IndexFile], folder: Pa
         own = by_file[source.file.root].get(source.row.path, [])
         # Another process may have read a newer state of the file meanwhile.
         chunks.extend((own + [[]] * source.row.chunks)[: source.row.chunks])
-    index = StoredLexicalIndex(chunks)
+    index = StoredLexicalIndex(chunks, [s.address for s in sources for _ in range(s.row.chunks)])
     try:
         index.save(path)
     except OSError as error:

@@ -6,6 +6,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from lethe_core.context.lexical import LexicalIndex
 
 
@@ -25,7 +27,7 @@ class StoredLexicalIndex(LexicalIndex):
         made = Path(tempfile.mkdtemp(prefix="new-", dir=path.parent))
         try:
             self._bm25.save(made, show_progress=False)
-            (made / "size.json").write_text(json.dumps(self._size), encoding="ascii")
+            (made / "sources.json").write_text(json.dumps(self._source.tolist()), encoding="ascii")
             made.rename(path)
         except OSError:
             shutil.rmtree(made, ignore_errors=True)
@@ -44,7 +46,9 @@ class StoredLexicalIndex(LexicalIndex):
             return None
         try:
             index = cls.__new__(cls)
-            index._size = int(json.loads((path / "size.json").read_text(encoding="ascii")))
+            numbers = json.loads((path / "sources.json").read_text(encoding="ascii"))
+            index._source = np.array(numbers, np.int64)
+            index._size = index._source.size
             index._bm25 = bm25s.BM25.load(path, mmap=False, load_corpus=False)
             if index._bm25.scores["num_docs"] != index._size:
                 raise ValueError("another number of chunks")
