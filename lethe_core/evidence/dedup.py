@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urls
 
 import numpy as np
 
-from lethe_core.evidence.facts import may_be_dropped
+from lethe_core.evidence.facts import adds_nothing, facts, stands_in
 from lethe_core.graph.arrays import BoolArray, Matrix
 
 _BLOCK = 1024  # rows of one cosine product: 1024 × 8192 float32 are 32 MB
@@ -91,13 +91,22 @@ def semantic_duplicates(
     count, known = len(new_texts), len(old_texts)
     found = [-1] * count
     everything = [*old_texts, *new_texts]
+    read: dict[int, tuple[str, ...]] = {}  # facts, once a text
+
+    def facts_of(index: int) -> tuple[str, ...]:
+        if index not in read:
+            read[index] = facts(everything[index])
+        return read[index]
+
     best_old = _above(new, old, threshold)
     best_new = _above(new, new, threshold, earlier=True)
     for index in range(count):
         candidates = [*best_old[index]]
         candidates += [(cosine, known + other) for cosine, other in best_new[index] if found[other] == -1]
         for _, other in sorted(candidates, key=lambda pair: (-pair[0], pair[1])):
-            if may_be_dropped(new_texts[index], everything[other]):
+            if adds_nothing(facts_of(known + index), facts_of(other)) or stands_in(
+                new_texts[index], everything[other]
+            ):
                 found[index] = other
                 break
     return tuple(found)

@@ -3,8 +3,9 @@
 Facts are numbers, units, dates, names and polarity words, each in a normal form ("1,200", "1 200" and
 "1.2 thousand" are one number). A text may be dropped as a repetition of another only when its ordered
 facts are contained, in order, in the other's, and both have the same polarity words: order alone would
-let "is allowed" go as a copy of "is not allowed". Where it is unsure a word counts as a fact, since
-keeping a repetition costs little and losing a correction costs the report.
+let "is allowed" go as a copy of "is not allowed". What the other holds word for word is no news.
+Where it is unsure a word counts as a fact, since keeping a repetition costs little and losing a
+correction costs the report.
 """
 
 import re
@@ -129,9 +130,14 @@ def adds_nothing(new: Sequence[str], old: Sequence[str]) -> bool:
     ]
 
 
+def stands_in(new: str, old: str) -> bool:
+    """Whether ``old`` holds ``new`` word for word, white space aside."""
+    return f" {' '.join(new.split())} " in f" {' '.join(old.split())} "
+
+
 def may_be_dropped(new: str, old: str) -> bool:
     """Whether the guard lets ``new`` be dropped as a repetition of ``old``; likeness is not its matter."""
-    return adds_nothing(facts(new), facts(old))
+    return stands_in(new, old) or adds_nothing(facts(new), facts(old))
 
 
 def _date_numbers(form: str) -> list[str]:

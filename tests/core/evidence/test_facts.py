@@ -190,6 +190,11 @@ def test_facts_come_in_order() -> None:
     assert scan("The house") == ()
 
 
+def test_what_stands_word_for_word_in_the_other_text_may_be_dropped() -> None:
+    assert may_be_dropped("Dogs are allowed.", "Cats are not.\n Dogs are  allowed. Birds never.")
+    assert not may_be_dropped("5 cars not", "15 cars not now")
+
+
 def test_the_guard_asks_for_the_same_polarity() -> None:
     assert adds_nothing(["number:1"], ["number:1", "number:2"])
     assert not adds_nothing(["number:1"], ["number:1", "polarity:not"])
