@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from lethe_core.adapters.sources.folder import SourceFile, WalkConfig, walk
-from lethe_core.adapters.sources.index_file import Entry, IndexFile, IndexRow
+from lethe_core.adapters.sources.index_file import VERSION, Entry, IndexFile, IndexRow
 from lethe_core.adapters.sources.isolated import ReaderProcess
 from lethe_core.adapters.sources.lexical import StoredLexicalIndex
 from lethe_core.adapters.sources.reading import Parse, ReadConfig, load, page_of
@@ -60,6 +60,7 @@ class FolderIndex:
         reader: ReaderProcess,
         hidden: int,
         notes: tuple[str, ...],
+        state: Path,
     ) -> None:
         self.sources = sources  # by address
         self.skipped = skipped  # left out wholly or in part, by address
@@ -67,6 +68,7 @@ class FolderIndex:
         self.hidden = hidden  # files and folders whose name begins with a dot
         self.notes = notes  # what a person should know of the index itself
         self.files = files
+        self.state = state  # a folder for what is computed from exactly these sources; may be gone
         self._reader = reader
 
     @property
@@ -132,7 +134,8 @@ def open_index(
         sources, skipped = _sources(found.files, rows)
         if not sources:
             raise _nothing_readable(roots, [*found.skipped, *skipped], config)
-        lexical = _lexical(sources, files, folder)
+        state = folder / f"words-{_state(sources)}"
+        lexical = _lexical(sources, files, state)
         for root, file in files.items():
             file.drop_vectors_beyond(50_000 + 4 * sum(s.row.chunks for s in sources if s.file.root == root))
     except BaseException:
@@ -141,7 +144,7 @@ def open_index(
             file.close()
         raise
     merged = tuple(sorted([*found.skipped, *skipped], key=lambda entry: (entry.source, entry.reason)))
-    return FolderIndex(sources, merged, files, lexical, reader, found.hidden, notes)
+    return FolderIndex(sources, merged, files, lexical, reader, found.hidden, notes, state)
 
 
 def _update(
@@ -223,11 +226,15 @@ def _sources(
     return tuple(sources), tuple(skipped)
 
 
-def _lexical(sources: Sequence[Source], files: dict[Path, IndexFile], folder: Path) -> StoredLexicalIndex:
-    state = blake2b(digest_size=16)
+def _state(sources: Sequence[Source]) -> str:
+    """A digest of what the folders hold: the same for the same documents under the same addresses."""
+    state = blake2b(f"{VERSION}\n".encode(), digest_size=16)
     for source in sources:
         state.update(f"{source.address}\0{source.row.fingerprint}\0{source.row.chunks}\n".encode())
-    path = folder / f"words-{state.hexdigest()}"
+    return state.hexdigest()
+
+
+def _lexical(sources: Sequence[Source], files: dict[Path, IndexFile], path: Path) -> StoredLexicalIndex:
     index = StoredLexicalIndex.load(path)
     if index is not None:
         return index
@@ -242,7 +249,7 @@ def _lexical(sources: Sequence[Source], files: dict[Path, IndexFile], folder: Pa
         index.save(path)
     except OSError as error:
         raise StoreUnavailableError(
-            f"the index of the corpus cannot be written to {folder}: {error.strerror} "
+            f"the index of the corpus cannot be written to {path.parent}: {error.strerror} "
             "(free some space, or set LETHE_HOME to another folder)"
         ) from error
     return index

@@ -18,16 +18,16 @@ from types import TracebackType
 
 import numpy as np
 
+from lethe_core.adapters.sources.folder_editions import folder_editions
 from lethe_core.adapters.sources.index import FolderIndex, Progress, Source, open_index
 from lethe_core.adapters.sources.ranking import best_first, chosen_chunks, fused, ranked
 from lethe_core.adapters.sources.vectors import ChunkVectors, VectorConfig
 from lethe_core.context.lexical import words
 from lethe_core.control.embedding import Embedder
 from lethe_core.errors import SourceError
-from lethe_core.evidence.editions import EditionCandidate, editions
-from lethe_core.evidence.fingerprint import page_embedding, page_fingerprint
+from lethe_core.evidence.fingerprint import page_fingerprint
 from lethe_core.evidence.page import ALONE, Chunk, Edition, FoundPage, Page, SearchOutcome, Skipped
-from lethe_core.graph.arrays import FloatArray, Vector
+from lethe_core.graph.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,13 @@ class FolderSearch:
         config: SearchConfig | None = None,
     ) -> "FolderSearch":
         """Bring the folders' index up to date and search it. Raises as `open_index`."""
-        return cls(open_index(roots, home, progress=progress), embedder, config)
+        search = cls(open_index(roots, home, progress=progress), embedder, config)
+        try:
+            search.editions()  # here rather than in the first search, which has a deadline
+        except BaseException:
+            search.close()
+            raise
+        return search
 
     @property
     def name(self) -> str:
@@ -207,22 +213,5 @@ class FolderSearch:
 
     def _all_editions(self) -> dict[str, Edition]:
         if self._editions is None:
-            sources = self.index.sources
-            embeddings: dict[int, Vector] = {}
-
-            def embedding(index: int) -> Vector:
-                if index not in embeddings:
-                    embeddings[index] = page_embedding(self._vectors.of_source(sources[index]))
-                return embeddings[index]
-
-            self._editions = editions(
-                [_candidate(source) for source in sources],
-                lambda one, two: float(embedding(one) @ embedding(two)) >= self._config.alike,
-            )
+            self._editions = folder_editions(self.index, self._vectors, self._embedder, self._config.alike)
         return self._editions
-
-
-def _candidate(source: Source) -> EditionCandidate:
-    row = source.row
-    date = "" if row.date_source == "modified" else row.date
-    return EditionCandidate(source.address, row.title, date, row.superseded)
