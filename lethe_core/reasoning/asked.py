@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lethe_core.reasoning.terms import MONTHS, fold, names
+from lethe_core.reasoning.terms import MONTHS, fold, names, words
 
 AnswerKind = Literal["date", "number", "who", "where", "other"]
 
@@ -112,13 +112,19 @@ def wanted(question: str) -> Wanted:
     return Wanted("other", frozenset())
 
 
-def fits(text: str, want: Wanted) -> bool:
-    """Whether a text can hold an answer of the kind wanted; True for "other"."""
+def fits(text: str, want: Wanted, header: str = "") -> bool:
+    """Whether a text can hold an answer of the kind wanted; True for "other".
+
+    header: of a table row, which may say the unit of the numbers below it.
+    """
     if want.kind == "date":
         return bool(_DATE.search(text))
     if want.kind == "number":
         if want.units:
-            return any(quantity.unit in want.units for quantity in quantities(text))
+            told = {quantity.unit for quantity in quantities(text)}
+            if header and _NUMBER.search(text):
+                told |= {_UNIT_WORDS[word] for word in map(fold, words(header)) if word in _UNIT_WORDS}
+            return bool(told & want.units)
         return bool(_NUMBER.search(YEAR.sub("", text)) or _NUMERAL.search(text))
     if want.kind in ("who", "where"):
         return bool(names(text))

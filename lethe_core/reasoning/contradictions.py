@@ -44,6 +44,7 @@ def opponents(
         if (theirs := evidence[other.block]).source != block.source
         and (not block.period or not theirs.period or block.period == theirs.period)
         and other.header == piece.header
+        and other.kind == piece.kind
         and contradict(piece.text, other.text, config)
     ]
     return sorted(found, key=lambda index: newest_first(evidence[pieces[index].block]))

@@ -23,7 +23,7 @@ from lethe_core.reasoning.relevance import (
     understand,
 )
 from lethe_core.reasoning.selection import SelectionConfig, select
-from lethe_core.reasoning.terms import name_key
+from lethe_core.reasoning.terms import content_set, name_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def read(
     return Reading(
         pieces=pieces,
         quoted=quoted,
-        about=_is_about(question, pieces, found, chosen, config),
+        about=_is_about(question, evidence, pieces, chosen, config),
         answered=_is_answered(question, pieces, found, chosen, config),
         bridges=bridges,
     )
@@ -104,20 +104,44 @@ def _with_opponents(
 
 def _is_about(
     question: Question,
+    evidence: Sequence[EvidenceBlock],
     pieces: Sequence[Candidate],
-    found: Relevance,
     chosen: Sequence[int],
     config: ReadingConfig,
 ) -> bool:
-    if any(found.shares[i] >= config.words for i in chosen):
-        return True
-    specific = {t for name in question.names for t in name_key(name)} | {
-        t for t in question.terms if any(c.isdigit() for c in t) and not YEAR.fullmatch(t)
-    }
-    if not specific:
-        return False
-    rarest = max(specific, key=lambda t: (question.idf.get(t, 0.0), t))
-    return any(rarest in found.matched[i] for i in chosen)
+    """Measured on whole blocks, which are what a report's claims cite."""
+    asked = set(question.terms)
+    told = [
+        asked & content_set(f"{evidence[b].title} {evidence[b].place} {evidence[b].content}")
+        for b in sorted({pieces[i].block for i in chosen})
+    ]
+    marks = [frozenset(name_key(name)) & asked for name in question.names]
+    marks += [frozenset({t}) for t in question.terms if any(c.isdigit() for c in t) and not YEAR.fullmatch(t)]
+    marks = [mark for mark in marks if mark]
+    if marks:
+        rarest = max(marks, key=lambda mark: question.weight(mark))
+        if any(rarest <= terms for terms in told):
+            return True
+        if not any(mark <= terms for mark in marks for terms in told):
+            return False
+    # An ordinary word that no source has is as likely another wording as another subject: it weighs no
+    # more than the words that are there; a name that no source has weighs what it is worth.
+    named = frozenset(term for mark in marks for term in mark)
+    usual = sorted(question.idf[t] for t in question.terms if t in question.known)
+    cap = usual[len(usual) // 2] if usual else 0.0
+    for clause in question.clauses:
+        weights = {
+            t: question.idf[t] if t in question.known or t in named else min(cap, question.idf[t])
+            for t in question.terms
+            if t in clause.terms or t in named
+        }
+        total = sum(weights.values())
+        if any(
+            total > 0 and sum(w for t, w in weights.items() if t in terms) >= config.words * total
+            for terms in told
+        ):
+            return True
+    return False
 
 
 def _is_answered(
@@ -127,14 +151,13 @@ def _is_answered(
     chosen: Sequence[int],
     config: ReadingConfig,
 ) -> bool:
-    total = sum(question.idf.values())
-    for clause in question.clauses:
-        weight = sum(question.idf[t] for t in clause.terms)
-        if not any(
-            fits(pieces[i].text, clause.wanted)
-            and clause.wanted.kind != "other"
-            and sum(question.idf[t] for t in found.matched[i] & clause.terms) >= config.answered * weight
+    return all(
+        clause.wanted.kind != "other"
+        and any(
+            fits(pieces[i].text, clause.wanted, pieces[i].header)
+            and question.weight(found.matched[i] & clause.terms)
+            >= config.answered * question.weight(clause.terms)
             for i in chosen
-        ):
-            return False
-    return total > 0
+        )
+        for clause in question.clauses
+    )

@@ -7,7 +7,7 @@ things that the task does not, and pieces about those things are where the secon
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,28 +15,33 @@ import numpy as np
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.graph.arrays import FloatArray, Matrix
-from lethe_core.reasoning.asked import Wanted, fits, wanted
+from lethe_core.evidence.tables import row_text, split_cells
+from lethe_core.reasoning.asked import YEAR, Wanted, fits, wanted
 from lethe_core.reasoning.candidates import Candidate
-from lethe_core.reasoning.terms import content, content_set, name_key, names
+from lethe_core.reasoning.terms import content, content_set, name_key, names, stem
 
 _CLAUSE = re.compile(
     r"(?:,\s+and\s+|,\s+|;\s+|\s+and\s+)(?=(?:(?:by|in|on|at|for|to|from|of|with|under)\s+)?"
     r"(?:what|which|when|where|who|whom|whose|how)\b)(?!which\b|who\b|whose\b|where\b(?! (?:is|are|was|were)))",
     re.IGNORECASE,
 )
+_MEASURE = re.compile(r"\bhow (\w+)", re.IGNORECASE)
+_LATEST = re.compile(r"\b(?:latest|newest|current(?:ly)?|now|at present|most recent|today)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class RelevanceConfig:
     """Weights of the parts of a score."""
 
-    words: float = 0.55
-    meaning: float = 0.30
+    words: float = 0.70
+    meaning: float = 0.15
     answer: float = 0.15
     bridge: float = 0.35
     from_title: float = 0.8  # of a word that stands in the title or the headings only
     from_block: float = 0.4  # of a word that stands elsewhere in the same block only
     older: float = 0.6  # factor on an older edition
+    other_year: float = 0.7  # factor on a piece that names other years than the question
+    beside: float = 0.8  # of a bridge by a name that stands beside the best piece, in its block
     mentioned: float = 0.6  # of a bridge to a piece that only mentions the name; one of that title has 1
     seeds: int = 3  # candidates whose names are followed
 
@@ -58,7 +63,14 @@ class Question:
     terms: tuple[str, ...]  # stems of its content words, each once, in order
     names: tuple[str, ...]
     clauses: tuple[Clause, ...]
-    idf: Mapping[str, float]  # of every term, over the blocks that the DIN shows
+    idf: Mapping[str, float]  # of every term, over the sources shown; less for a shared lead-in
+    years: frozenset[str]  # that it names
+    latest: bool  # whether it asks for the newest state
+    known: frozenset[str]  # its terms that some source has
+
+    def weight(self, terms: Collection[str]) -> float:
+        """Rarity of some of its terms together, added up in their order: floats depend on it."""
+        return sum(self.idf[term] for term in self.terms if term in terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +87,42 @@ class Relevance:
 
 
 def understand(text: str, evidence: Sequence[EvidenceBlock]) -> Question:
-    """Take a question apart; rarity is counted over the blocks shown."""
-    terms = tuple(dict.fromkeys(content(text)))
-    document_frequency = Counter[str]()
+    """Take a question apart; rarity is counted over the sources shown."""
+    lead, core = split_lead(text)
+    terms = tuple(dict.fromkeys(content(f"{core} {lead}")))
+    sources: dict[str, set[str]] = {}
     for block in evidence:
-        document_frequency.update(content_set(f"{block.title} {block.place} {block.content}"))
-    n = len(evidence)
-    idf = {term: max(0.1, math.log((n + 1) / (document_frequency[term] + 0.5))) for term in terms}
-    pieces = [piece for piece in _CLAUSE.split(text) if content(piece)] or [text]
+        told = sources.setdefault(block.source, set())
+        told |= content_set(f"{block.title} {block.place} {block.content}")
+    frequency = Counter(term for told in sources.values() for term in told)
+    # What "how" asks for (long, powerful) is told by a unit, seldom by the word.
+    measures = {stem(word) for word in _MEASURE.findall(core)}
+    terms = tuple(t for t in terms if frequency[t] or t not in measures) or terms
+    n = len(sources)
+    idf = {term: max(0.1, math.log((n + 1) / (frequency[term] + 0.5))) for term in terms}
+    asked = content_set(core)
+    idf = {term: value * (1.0 if term in asked else 0.3) for term, value in idf.items()}
+    pieces = [piece for piece in _CLAUSE.split(core) if piece.strip()] or [core]
     clauses = tuple(Clause(piece, content_set(piece), wanted(piece)) for piece in pieces)
-    return Question(text, terms, tuple(names(text)), clauses, idf)
+    years = frozenset(YEAR.findall(core))
+    return Question(
+        text,
+        terms,
+        tuple(names(core)),
+        clauses,
+        idf,
+        years,
+        bool(_LATEST.search(core)),
+        frozenset(t for t in terms if frequency[t]),
+    )
+
+
+def split_lead(text: str) -> tuple[str, str]:
+    """What a part shares with its siblings (`parts`), and what is its own."""
+    lead, colon, core = text.partition(": ")
+    if colon and "?" not in lead and content(lead) and len(content(core)) >= 2:
+        return lead, core
+    return "", text
 
 
 def relevance(
@@ -97,12 +135,12 @@ def relevance(
     """Score every candidate against the question."""
     config = config or RelevanceConfig()
     blocks = [content_set(block.content) for block in evidence]
-    texts = [f"{evidence[piece.block].title}. {piece.text}" for piece in pieces]
-    vectors = embedder.embed_documents(texts)
+    vectors = embedder.embed_documents([f"{evidence[p.block].title}. {_in_words(p)}" for p in pieces])
     queries = embedder.embed_queries([question.text, *(clause.text for clause in question.clauses)])
     cosines = np.maximum(queries.astype(np.float64) @ vectors.T.astype(np.float64), 0.0)
     top = cosines.max(axis=1, keepdims=True)
     cosines = np.divide(cosines, top, out=np.zeros_like(cosines), where=top > 0)
+    factors = [_factor(question, evidence[piece.block], piece, config) for piece in pieces]
 
     by_clause = np.zeros((len(question.clauses), len(pieces)))
     for row, clause in enumerate(question.clauses):
@@ -112,18 +150,34 @@ def relevance(
             overlap = (
                 sum(w * _match(t, piece, blocks[piece.block], config) for t, w in weights.items()) / total
             )
-            answer = fits(piece.text, clause.wanted)
+            answer = clause.wanted.kind != "other" and fits(piece.text, clause.wanted, piece.header)
             meaning = 0.5 * (cosines[0, column] + cosines[row + 1, column])
             score = config.words * overlap + config.meaning * meaning + config.answer * answer
-            by_clause[row, column] = score * (config.older if evidence[piece.block].older else 1.0)
+            by_clause[row, column] = score * factors[column]
 
-    total = sum(question.idf.values()) or 1.0
+    total = question.weight(question.terms) or 1.0
     matched = [frozenset(t for t in question.terms if t in p.own or t in p.context) for p in pieces]
-    shares = np.array([sum(question.idf[t] for t in found) / total for found in matched])
+    shares = np.array([question.weight(found) / total for found in matched])
     base = by_clause.max(axis=0) if len(pieces) else np.zeros(0)
     bridged, led = _follow(question, evidence, pieces, base, config)
-    scores = np.minimum(1.0, base + config.bridge * bridged)
+    scores = np.minimum(1.0, base + config.bridge * bridged * np.array(factors))
     return Relevance(scores, by_clause, shares, matched, bridged, led, vectors)
+
+
+def _factor(question: Question, block: EvidenceBlock, piece: Candidate, config: RelevanceConfig) -> float:
+    """What an older edition, or a year that is not the one asked about, takes away."""
+    factor = config.older if block.older else 1.0
+    if question.years:
+        told = set(YEAR.findall(f"{piece.text}"))
+        if told and not told & question.years:
+            factor *= config.other_year
+    return factor
+
+
+def _in_words(piece: Candidate) -> str:
+    if piece.kind != "row" or not piece.header:
+        return piece.text
+    return row_text(split_cells(piece.header.splitlines()[0]), split_cells(piece.text))
 
 
 def seeds(
@@ -170,29 +224,30 @@ def _follow(
     asked = set(question.terms)
     titles = [name_key(_bare(block.title)) for block in evidence]
     contents = [content(piece.text) for piece in pieces]
+    joined = [f" {' '.join(told)} " for told in contents]
+    pages = [f" {' '.join(content(block.content))} " for block in evidence]
     for seed in seeds(evidence, pieces, base, config.seeds):
-        origin = evidence[pieces[seed].block].source
-        keys = {name_key(name) for name in names(pieces[seed].text)}
-        keys = {key for key in keys if key and not set(key) <= asked}
+        block = pieces[seed].block
+        origin = evidence[block].source
+        keys = {key for name in names(pieces[seed].text) if (key := name_key(name)) and not set(key) <= asked}
         for index, piece in enumerate(pieces):
             if evidence[piece.block].source == origin:
                 continue
             title = titles[piece.block]
-            if title and not set(title) <= asked and _contains(contents[seed], title):
+            phrase = f" {' '.join(title)} "
+            by: set[tuple[str, ...]] = set()
+            link = 0.0
+            if title and not set(title) <= asked and phrase in joined[seed]:
                 link, by = 1.0, {title}
+            elif title and not set(title) <= asked and phrase in pages[block]:
+                link, by = config.beside, {title}
             else:
-                by = {key for key in keys if key == title or _contains(contents[index], key)}
+                by = {key for key in keys if f" {' '.join(key)} " in joined[index]}
                 link = config.mentioned if by else 0.0
-            if link * base[seed] > bridged[index]:
-                bridged[index] = link * base[seed]
+            bridged[index] = max(bridged[index], link * base[seed])
             led[index] |= by
     return bridged, led
 
 
 def _bare(title: str) -> str:
     return re.sub(r"\s*\(.*?\)", "", title)
-
-
-def _contains(text: Sequence[str], phrase: Sequence[str]) -> bool:
-    n = len(phrase)
-    return any(tuple(text[i : i + n]) == tuple(phrase) for i in range(len(text) - n + 1))

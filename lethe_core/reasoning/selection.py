@@ -16,7 +16,7 @@ from lethe_core.graph.arrays import FloatArray
 from lethe_core.reasoning.asked import fits
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question, Relevance
-from lethe_core.reasoning.terms import content_set, fold, name_key, words
+from lethe_core.reasoning.terms import MONTHS, STOP, content_set, fold, name_key, stem, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,13 @@ class SelectionConfig:
     most: int = 8  # quotations
     floor: float = 0.6  # of the best score; what lies below is dropped
     gain: float = 0.35  # of the first quotation's information; selection stops below it
-    lexical: float = 0.5  # weight of the task's words against meaning in what tells pieces apart
+    lexical: float = 0.3  # weight of the task's words against meaning in what tells pieces apart
     alike: float = 0.6  # Jaccard above which a later period or edition replaces an earlier one
+    name: float = 0.15  # of the task's rarity that a name needs so that something is quoted about it
+    name_floor: float = 0.5  # of the best score, for the piece about a name
+    item: float = 0.75  # of the list's best item, for an item to count as one that matters
+    rows: int = 6  # of one table that say as much of the task: quoted together, as one
+    bridge_floor: float = 0.4  # of the best score, for the piece that the best ones lead to
     per_source: int = 3  # quotations of one source, table rows and lists aside
 
 
@@ -51,7 +56,9 @@ def select(
         return []
     open_ = _without_replaced(question, evidence, pieces, config)
     open_ = _without_dominated(question, evidence, pieces, found, open_)
-    open_ = _lists_or_items(pieces, found, open_)
+    open_ = _lists_or_items(pieces, found, open_, config)
+    tables = _tables(question, evidence, pieces, found, open_, config)
+    open_ = [i for i in open_ if pieces[i].kind != "row" or i in tables]
     best = max(found.scores[i] for i in open_)
     required = _required(question, evidence, pieces, found, open_, best, config)
     open_ = [i for i in open_ if found.scores[i] >= config.floor * best or i in required]
@@ -69,7 +76,47 @@ def select(
         )
         if gain >= config.gain * first:
             kept.append(item)
-    return [open_[i] for i in kept]
+    return [row for i in kept for row in tables.get(open_[i], [open_[i]])]
+
+
+def _tables(
+    question: Question,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    open_: Sequence[int],
+    config: SelectionConfig,
+) -> dict[int, list[int]]:
+    """The best row of each table, and with it those that have the same words of the task."""
+    asked = set(question.terms)
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for index in open_:
+        if pieces[index].kind == "row":
+            key = (evidence[pieces[index].block].source, pieces[index].header, pieces[index].own & asked)
+            groups.setdefault(key, []).append(index)
+    tables: dict[int, list[int]] = {}
+    for rows in groups.values():
+        best = sorted(rows, key=lambda i: (-found.scores[i], i))[: config.rows]
+        tables[best[0]] = sorted(best)
+    return tables
+
+
+def _bridged(
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    open_: Sequence[int],
+    required: Sequence[int],
+) -> int | None:
+    """The best piece of another source that the best pieces lead to by its title."""
+    told = {evidence[pieces[i].block].source for i in required}
+    led = [
+        i
+        for i in open_
+        if evidence[pieces[i].block].source not in told
+        and any(set(key) <= content_set(evidence[pieces[i].block].title) for key in found.led[i])
+    ]
+    return max(led, key=lambda i: (found.scores[i], -i), default=None)
 
 
 def _vectors(
@@ -111,16 +158,21 @@ def _required(
     required: list[int] = []
     for row, clause in enumerate(question.clauses):
         scores = found.by_clause[row] + 0.35 * found.bridged
-        fitting = [i for i in open_ if fits(pieces[i].text, clause.wanted)] or list(open_)
+        fitting = [i for i in open_ if fits(pieces[i].text, clause.wanted, pieces[i].header)] or list(open_)
         required.append(max(fitting, key=lambda i: (scores[i], -i)))
+    total = question.weight(question.terms) or 1.0
     for name in question.names:
         key = set(name_key(name))
+        weight = question.weight(key)
         about = [i for i in open_ if key and key <= pieces[i].own | pieces[i].context]
-        if about:
+        if about and weight >= config.name * total:
             title = [i for i in about if key == content_set(evidence[pieces[i].block].title)]
             top = max(title or about, key=lambda i: (found.scores[i], -i))
-            if found.scores[top] >= 0.5 * best:
+            if found.scores[top] >= config.name_floor * best:
                 required.append(top)
+    onward = _bridged(evidence, pieces, found, open_, required)
+    if onward is not None and found.scores[onward] >= config.bridge_floor * best:
+        required.append(onward)
     return list(dict.fromkeys(required))[: config.most]
 
 
@@ -143,7 +195,12 @@ def _without_replaced(
         block = evidence[piece.block]
         if (block.older or block.period) and not _asked_for(block, asked):
             if any(
-                _newer(evidence[other.block], block) and _jaccard(said[index], said[j]) >= config.alike
+                _newer(evidence[other.block], block)
+                and (
+                    question.latest
+                    and _same_series(evidence[other.block], block)
+                    or _jaccard(said[index], said[j]) >= config.alike
+                )
                 for j, other in enumerate(pieces)
             ):
                 continue
@@ -156,6 +213,17 @@ def _asked_for(block: EvidenceBlock, asked: set[str]) -> bool:
     return block.older and bool(asked & told)
 
 
+def _same_series(other: EvidenceBlock, block: EvidenceBlock) -> bool:
+    """Issues of one periodical: alike in title but for numbers and months."""
+    return bool(other.period and block.period) and _timeless(other.title) == _timeless(block.title)
+
+
+def _timeless(text: str) -> frozenset[str]:
+    return frozenset(
+        stem(word) for word in words(text) if fold(word) not in MONTHS and not any(c.isdigit() for c in word)
+    )
+
+
 def _newer(other: EvidenceBlock, block: EvidenceBlock) -> bool:
     if block.older and not other.older and other.source != block.source:
         return True
@@ -163,7 +231,7 @@ def _newer(other: EvidenceBlock, block: EvidenceBlock) -> bool:
 
 
 def _wording(piece: Candidate) -> frozenset[str]:
-    return frozenset(word for word in piece.own if not any(c.isdigit() for c in word))
+    return _timeless(piece.text) - STOP
 
 
 def _jaccard(first: frozenset[str], second: frozenset[str]) -> float:
@@ -178,39 +246,37 @@ def _without_dominated(
     found: Relevance,
     open_: Sequence[int],
 ) -> list[int]:
-    """Without rows that have less of the task than another row of their table, and items and sentences
-    that lack a name which a neighbour in the same place has."""
-    named = {term for name in question.names for term in name_key(name)}
+    """Without rows that have less of the task than another row of their source, and without items and
+    sentences that lack a name which a neighbour in the same place has."""
+    named = frozenset(term for name in question.names for term in name_key(name))
     groups: dict[tuple[str, ...], list[int]] = {}
+    keys: dict[int, tuple[str, ...]] = {}
     for index in open_:
-        piece = pieces[index]
-        block = evidence[piece.block]
-        if piece.kind != "list":
-            groups.setdefault((block.source, block.place, piece.header), []).append(index)
-    kept: list[int] = []
-    for index in open_:
-        piece = pieces[index]
-        block = evidence[piece.block]
-        group = groups.get((block.source, block.place, piece.header), [])
-        mine = _has(found, index, pieces, question)
-        dominated = False
-        for other in group:
-            theirs = _has(found, other, pieces, question)
-            if mine < theirs and piece.kind != "list":
-                more = theirs - mine
-                if piece.kind == "row" or any(isinstance(m, tuple) or m in named for m in more):
-                    dominated = True
-                    break
-        if not dominated:
-            kept.append(index)
-    return kept
+        block = evidence[pieces[index].block]
+        if pieces[index].kind != "list":
+            keys[index] = (block.source,) if pieces[index].kind == "row" else (block.source, block.place, "")
+            groups.setdefault(keys[index], []).append(index)
+    asked = set(question.terms)
+    has = {index: pieces[index].own & asked for index in keys}
+
+    def dominated(index: int, other: int) -> bool:
+        mine, theirs = has[index], has[other]
+        if pieces[index].kind == "row":
+            return mine < theirs
+        if mine < theirs:
+            return bool((theirs - mine) & named)
+        return mine == theirs and found.led[index] < found.led[other]
+
+    return [
+        index
+        for index in open_
+        if index not in keys or not any(dominated(index, other) for other in groups[keys[index]])
+    ]
 
 
-def _has(found: Relevance, index: int, pieces: Sequence[Candidate], question: Question) -> frozenset[object]:
-    return frozenset([t for t in question.terms if t in pieces[index].own]) | frozenset(found.led[index])
-
-
-def _lists_or_items(pieces: Sequence[Candidate], found: Relevance, open_: Sequence[int]) -> list[int]:
+def _lists_or_items(
+    pieces: Sequence[Candidate], found: Relevance, open_: Sequence[int], config: SelectionConfig
+) -> list[int]:
     """Of a list either the whole or the items that matter: the whole when at least half of them do."""
     items: dict[int, list[int]] = {}
     for index in open_:
@@ -224,8 +290,8 @@ def _lists_or_items(pieces: Sequence[Candidate], found: Relevance, open_: Sequen
         if piece.block in whole and piece.kind in ("list", "item"):
             group = items.get(piece.block, [])
             top = max((found.scores[i] for i in group), default=0.0)
-            matter = sum(found.scores[i] >= 0.8 * top for i in group)
-            quote_whole = not group or matter >= max(2, total[piece.block] / 2 + 0.5)
+            matter = sum(found.scores[i] >= config.item * top for i in group)
+            quote_whole = not group or matter >= max(2, total[piece.block] / 2)
             if quote_whole != (piece.kind == "list"):
                 continue
         kept.append(index)

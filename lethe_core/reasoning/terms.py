@@ -1,6 +1,6 @@
 """What a text is about, as words: content words and names.
 
-Stems are light (plural, -ed, -ing, -age, -est, -ful): they join "hauling" with "haulage" and "emptied"
+Stems are light (plural, -ed, -ing, -age, -est, -ful, -ly): they join "hauling" with "haulage" and "emptied"
 with "empty", and nothing that means two things in a report. Question words and verbs that fit every
 question carry no content.
 """
@@ -50,9 +50,13 @@ def stem(word: str) -> str:
             return word[: -len(ending)] + replacement
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
-    for ending in ("ing", "age", "est", "ed", "ful"):
+    for ending in ("ing", "age", "est", "ed", "ful", "ly"):
         bare = word[: -len(ending)]
-        if word.endswith(ending) and len(bare) >= 4 and re.search("[aeiouy]", bare):
+        if (
+            word.endswith(ending)
+            and len(bare) >= (5 if ending == "ly" else 4)
+            and re.search("[aeiouy]", bare)
+        ):
             word = bare[:-1] if len(bare) > 4 and bare[-1] == bare[-2] and bare[-1] not in "lsz" else bare
             break
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
@@ -95,8 +99,12 @@ def content_set(text: str) -> frozenset[str]:
 _JOIN = r"(?:of|the|de|von|van|der|du|la|le|and|for|in|on|del|da|di|al|bin|ap)"
 _CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ][\w’'.\-]*|[A-Z]\.)"
 _NAME = re.compile(
-    rf"{_CAPITAL}(?:(?:[ \u00a0]|, (?=[A-Z]{{2,}}\b)){_CAPITAL}|[ ]\d+(?![.,]?\d)|(?:[ ]{_JOIN}){{1,2}}[ ]{_CAPITAL})*"
+    rf"{_CAPITAL}(?:(?:[ \u00a0]|, (?=[A-Z]{{2,}}\b)){_CAPITAL}|[ ]\d+(?![.,]?\d)"
+    rf"|(?:[ ]{_JOIN}){{1,2}}[ ]{_CAPITAL})*"
 )
+_PART_OF = re.compile(r"(?<=[a-z]) (?:of|in|on|for) the (?=[A-Z]\S+ [A-Z]\S+ [A-Z])")
+_OPENERS = (".", "?", "!", ":", "\n", "|", "-")
+_TAIL = ".,'’-"
 _QUOTED = re.compile(r"[\"“]([^\"”“]{2,80})[\"”]")
 
 
@@ -104,26 +112,25 @@ def names(text: str) -> list[str]:
     """Capitalised phrases and quoted titles, each once, in order; words that only open a sentence are cut."""
     found: list[str] = [match.group(1).strip(" .,;:") for match in _QUOTED.finditer(text)]
     for match in _NAME.finditer(text):
-        pieces = match.group().rstrip(".,'’-").split()
-        opens = match.start() == 0 or text[: match.start()].rstrip(' "“(*_').endswith(
-            (".", "?", "!", ":", "\n", "|", "-")
-        )
-        while pieces and fold(pieces[0]).rstrip(".,") in STOP:
-            pieces = pieces[1:]
-        while pieces and fold(pieces[-1]) in STOP:
-            pieces = pieces[:-1]
-        if not pieces or (
-            len(pieces) == 1
-            and opens
-            and pieces[0] == match.group().rstrip(".,'’-")
-            and pieces[0][1:].islower()
-        ):
-            continue
-        name = " ".join(pieces)
-        name = name[:-2] if name.endswith(("'s", "’s")) else name
-        if len(name) > 1 and fold(name) not in MONTHS:
-            found.append(name)
+        phrase = match.group().rstrip(_TAIL)
+        opens = match.start() == 0 or text[: match.start()].rstrip(' "“(*_').endswith(_OPENERS)
+        # "Abbey Line of the Marrowick Cliff Railway" is two names, "President of the Republic" is one.
+        for piece in _PART_OF.split(phrase):
+            name = _trimmed(piece)
+            lone = opens and piece == phrase and " " not in name and name[1:].islower() and name == phrase
+            if len(name) > 1 and not lone and fold(name) not in MONTHS:
+                found.append(name)
     return list(dict.fromkeys(found))
+
+
+def _trimmed(phrase: str) -> str:
+    pieces = phrase.split()
+    while pieces and fold(pieces[0]).rstrip(".,") in STOP:
+        pieces = pieces[1:]
+    while pieces and fold(pieces[-1]) in STOP:
+        pieces = pieces[:-1]
+    name = " ".join(pieces)
+    return name[:-2] if name.endswith(("'s", "’s")) else name
 
 
 def name_key(name: str) -> tuple[str, ...]:
