@@ -36,7 +36,7 @@ from lethe_core.report.findings import Asked
 from lethe_core.report.gathering import Gathered, Gathering, searches_of
 from lethe_core.report.making import ClaimMaker
 from lethe_core.report.resolution import Resolved, resolve
-from lethe_core.report.shaping import Shape, kept, limited, merged, shorten, titles
+from lethe_core.report.shaping import Shape, joined, kept, limited, merged, shorten, titles, told_once
 from lethe_core.report.wording import Rarity
 
 ANSWER = "Answer"
@@ -173,11 +173,10 @@ class _Assembly:
     def _section(self, gathered: Gathered, title: str, about: str, most: int) -> Section:
         asked = Asked.of(about, self._rarity)
         moved_before = len(self._moved)
-        shapes, left_out = limited(
-            merged(kept(gathered.blocks, lambda draft: self._stays(draft, asked))), most
-        )
+        stays = kept(gathered.blocks, lambda draft: self._stays(draft, asked))
+        shapes, left_out = limited(merged(told_once(stays)), most)
         self._shortened += left_out
-        blocks = [self._block(shape, title, asked) for shape in shapes]
+        blocks = [self._block(shape, title, asked) for shape in joined(shapes)]
         if len(self._moved) > moved_before and not any(not isinstance(s, Note) for s in shapes):
             blocks.append(Note("Only older editions speak of this; they are quoted under “Older editions”."))
         if left_out:

@@ -38,7 +38,9 @@ class ClaimMaker:
             edition=place.edition,
             label=place.label,
             finding=support.supported
-            and is_finding(resolved.cited_text, self._question, asked, self._rarity),
+            and is_finding(
+                resolved.cited_text, self._question, asked, self._rarity, self.book.page_words(chunks)
+            ),
             date=newest_dates(chunks),
             passages=tuple(
                 Passage(number, chunk.content, chunk.place)

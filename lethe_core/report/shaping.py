@@ -15,6 +15,7 @@ from lethe_core.report.claims import (
     drafts_of,
 )
 from lethe_core.report.document import Note
+from lethe_core.report.quoting import normalise
 
 Shape: TypeAlias = DraftBlock | Note
 
@@ -100,6 +101,34 @@ def limited(blocks: Sequence[Shape], most: int) -> tuple[list[Shape], int]:
     return kept(found, lambda _: True), left_out
 
 
+def told_once(blocks: Sequence[Shape]) -> list[Shape]:
+    """Without quotations that the same section has already."""
+    seen: set[tuple[str, tuple[str, ...]]] = set()
+
+    def first(draft: Draft) -> bool:
+        key = (normalise(draft.text), draft.header)
+        new = not draft.is_quotation or key not in seen
+        seen.add(key)
+        return new
+
+    return kept(blocks, first)
+
+
+def joined(blocks: Sequence[Shape]) -> list[Shape]:
+    """Neighbouring lists of quotations, and quotations beside them, as one list; after the limit."""
+    found: list[Shape] = []
+    for block in blocks:
+        last = found[-1] if found else None
+        if isinstance(last, DraftList) and _quoted(last) and _joins(block):
+            items = block.items if isinstance(block, DraftList) else tuple((d,) for d in _claims(block))
+            found[-1] = replace(last, items=(*last.items, *items))
+        elif isinstance(block, DraftList) and _joins(block) and last is not None and _is_quotation(last):
+            found[-1] = replace(block, items=(*((d,) for d in _claims(last)), *block.items))
+        else:
+            found.append(block)
+    return found
+
+
 def titles(tasks: Sequence[TaskNode]) -> list[str]:
     """What each section is about: its task, without the lead-in that all of them share."""
     described = [" ".join(task.description.split()) for task in tasks]
@@ -122,6 +151,10 @@ def _shared_lead(described: Sequence[str]) -> str:
     lead += colon
     shared = colon and all(text.startswith(lead) and len(text) > len(lead) for text in described)
     return lead if shared else ""
+
+
+def _joins(block: Shape) -> bool:
+    return _is_quotation(block) or (isinstance(block, DraftList) and not block.lead and _quoted(block))
 
 
 def _is_quotation(block: Shape) -> bool:

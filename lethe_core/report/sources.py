@@ -11,6 +11,7 @@ from typing import TypeAlias
 from lethe_core.evidence.dedup import url_fingerprint
 from lethe_core.graph.nodes import EvidenceNode, NodeId
 from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.reasoning.terms import content_set
 from lethe_core.report.document import Source
 
 Key: TypeAlias = tuple[str, str, str]
@@ -22,12 +23,15 @@ class SourceBook:
     def __init__(self, snapshot: GraphSnapshot) -> None:
         self._snapshot = snapshot
         self._canonical: dict[NodeId, Key] = {}
+        self._members: dict[Key, list[EvidenceNode]] = {}
         by_content: dict[str, Key] = {}
         for node in snapshot.evidence.values():
             key = (url_fingerprint(node.address or node.source_description), node.date, node.edition)
             if node.page_fingerprint:
                 key = by_content.setdefault(node.page_fingerprint, key)
             self._canonical[node.id] = key
+            self._members.setdefault(key, []).append(node)
+        self._words: dict[Key, frozenset[str]] = {}
         self._numbers: dict[Key, int] = {}
         self._first: list[EvidenceNode] = []
         self._places: list[list[str]] = []
@@ -51,6 +55,16 @@ class SourceBook:
     def number_of(self, chunk: EvidenceNode) -> int:
         """The number that the chunk's source has. Raises KeyError when it is not cited."""
         return self._numbers[self._canonical[chunk.id]]
+
+    def page_words(self, chunks: Sequence[EvidenceNode]) -> frozenset[str]:
+        """Stems of the content words of the pages that some chunks stand on, as far as they were read."""
+        found: frozenset[str] = frozenset()
+        for key in dict.fromkeys(self._canonical[chunk.id] for chunk in chunks):
+            if key not in self._words:
+                texts = (f"{node.title}\n{node.content}" for node in self._members[key])
+                self._words[key] = frozenset[str]().union(*(content_set(text) for text in texts))
+            found |= self._words[key]
+        return found
 
     def cited(self, chunk: EvidenceNode) -> bool:
         """Whether the chunk's source has a number."""

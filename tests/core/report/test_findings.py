@@ -38,3 +38,20 @@ def test_the_numbers_of_a_questions_parts_are_no_figures():
 
 def test_an_empty_task_finds_nothing():
     assert not finding(TEXTS[0], "", "")
+
+
+def test_half_of_one_clause_is_enough_for_a_question_of_several():
+    question = "Which tea is served in the museum, how strong is it, and by what date must it be gone?"
+    assert len(Asked.of(question, RARITY).clauses) >= 2
+    assert finding(TEXTS[3], "who sang?", question)
+    assert not finding("Whales sing at dawn.", "who sang?", question)
+
+
+def test_a_name_elsewhere_on_the_page_counts_among_the_words_but_not_as_the_rarest():
+    asked = Asked.of("What oak cars does the Zorn Harbour Line have?", RARITY)
+    nothing = Asked.of("", RARITY)
+    cited = "It has oak."
+    page = frozenset({"zorn", "harbour", "line"})
+    assert not is_finding(cited, nothing, asked, RARITY)
+    assert is_finding(cited, nothing, asked, RARITY, page)
+    assert not is_finding("Tea for two.", asked, asked, RARITY, frozenset({"zorn"}))

@@ -2,7 +2,7 @@
 
 from lethe_core.graph.nodes import TaskNode, no_vector
 from lethe_core.report.claims import DraftHeading, DraftList, DraftTable, drafts_of, read_cited
-from lethe_core.report.shaping import kept, limited, merged, shorten, titles
+from lethe_core.report.shaping import joined, kept, limited, merged, shorten, titles, told_once
 
 TABLE = "| Line | Limit |\n|---|---|\n| {} | {} | [e-aaaa]\n\n"
 
@@ -73,3 +73,19 @@ def test_titles_lose_the_lead_in_that_all_share():
 def test_long_titles_are_cut_at_a_word():
     assert shorten("one two three", 9) == "one two…"
     assert shorten("a\nb") == "a b"
+
+
+def test_a_quotation_is_told_once_in_a_section():
+    text = quotations(2) + "\n" + quotations(1)
+    assert sum(len(drafts_of(shape)) for shape in told_once(read_cited(text))) == 2
+
+
+def test_neighbouring_lists_of_quotations_become_one_after_the_limit():
+    items = "- “Item one of the list.” [e-aaaa]\n- “Item two of the list.” [e-aaaa]\n\n"
+    shapes = joined(merged(read_cited("“First of all the words.” [e-bbbb]\n\n" + items + quotations(1))))
+    assert [len(drafts_of(shape)) for shape in shapes] == [4]
+
+
+def test_a_list_of_prose_is_left_alone():
+    blocks = list(read_cited("- It is red [e-aaaa].\n- It is new [e-aaaa].\n\nIt runs [e-aaaa]."))
+    assert joined(blocks) == blocks
