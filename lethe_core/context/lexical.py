@@ -69,7 +69,7 @@ class LexicalIndex:
         sources: Sequence[Hashable] | None = None,
         config: LexicalConfig | None = None,
     ) -> None:
-        """chunks: the words of each, by `words`; sources: what each is a part of, None where it stands alone."""
+        """chunks: the words of each, by `words`; sources: what each is a part of; None: each is its own."""
         import bm25s
 
         config = config or LexicalConfig()

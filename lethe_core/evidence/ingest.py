@@ -82,8 +82,12 @@ def plan_ingest(
 
 
 def _offered(outcome: SearchOutcome) -> Iterator[tuple[FoundPage, Chunk]]:
-    """Chunks in the order of ingestion: new pages whole, of known ones what matched."""
-    for page in outcome.new:
+    """Chunks in the order of ingestion: new pages whole, of known ones what matched.
+
+    Older editions come last: of a text that an older and the present edition share, the present one's node is
+    the one that is made.
+    """
+    for page in sorted(outcome.new, key=lambda page: page.edition.older):
         for chunk in page.chunks:
             yield page, chunk
     for page in outcome.known:

@@ -21,7 +21,7 @@ from lethe_core.din.operations import (
     WebSearch,
 )
 from lethe_core.errors import CycleError
-from lethe_core.evidence.facts import contains_in_order, facts
+from lethe_core.evidence.facts import may_be_dropped
 from lethe_core.graph.arrays import Vector
 from lethe_core.graph.nodes import Edge, EdgeType, EvidenceKind, EvidenceNode, NodeId, TaskNode, TaskStatus
 from lethe_core.graph.patches import EvidencePatch, TaskPatch
@@ -201,12 +201,11 @@ class _Application:
     def _like(self, description: str, vector: Vector, *, failed: bool) -> TaskNode | None:
         """A task that says the same: cosine above the threshold and the same facts in the same order."""
         threshold = self._session.deps.embedder.profile.duplicate_threshold
-        new = facts(description)
         for task in (*self._session.snapshot.tasks.values(), *self._created):
             if (task.status is TaskStatus.FAILED) is not failed:
                 continue
             alike = float(np.dot(task.embedding, vector)) > threshold
-            if alike and contains_in_order(facts(task.description), new):
+            if alike and may_be_dropped(description, task.description):
                 return task
         return None
 

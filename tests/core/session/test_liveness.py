@@ -1,0 +1,93 @@
+"""Nothing that could be worked on waits for ever, and nothing blocked is silent (algorithms.md 4.2)."""
+
+import numpy as np
+
+from lethe_core.graph.nodes import Edge, EdgeType, NodeId, ShortId, TaskNode, TaskStatus
+from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.session.liveness import blocked_tasks, plan_revival, selectable
+
+P, A, D, F = TaskStatus.PENDING, TaskStatus.ACTIVE, TaskStatus.DONE, TaskStatus.FAILED
+
+
+def graph(
+    statuses: dict[str, TaskStatus], parents: dict[str, str], needs: tuple[tuple[str, str], ...] = ()
+) -> GraphSnapshot:
+    tasks = [
+        TaskNode(
+            description=name,
+            embed_text=name,
+            embedding=np.zeros(2, np.float32),
+            status=status,
+            failure_reason="no source" if status is F else "",
+            id=NodeId(name),
+            short_id=ShortId(f"t-{name}"),
+            sequence=number,
+        )
+        for number, (name, status) in enumerate(statuses.items(), start=1)
+    ]
+    edges = [Edge(EdgeType.SUBTASK_OF, NodeId(child), NodeId(parent)) for child, parent in parents.items()]
+    edges += [Edge(EdgeType.DEPENDS_ON, NodeId(one), NodeId(other)) for one, other in needs]
+    return GraphSnapshot.build(tasks, edges)
+
+
+def revived(snapshot: GraphSnapshot, *told: str) -> tuple[str, ...]:
+    return plan_revival(snapshot, frozenset(NodeId(name) for name in told)).reopened
+
+
+def test_nothing_is_called_back_while_a_task_is_ready() -> None:
+    assert revived(graph({"root": A, "a": P}, {"a": "root"})) == ()
+
+
+def test_the_parent_of_finished_subtasks_comes_back_before_a_childless_task() -> None:
+    statuses = {"root": A, "a": A, "b": A, "a1": D, "a2": F}
+    parents = {"a": "root", "b": "root", "a1": "a", "a2": "a"}
+    assert revived(graph(statuses, parents)) == ("a",)
+
+
+def test_the_deepest_of_those_whose_subtasks_are_finished_comes_back_first() -> None:
+    statuses = {"root": A, "a": A, "a1": A, "a11": D}
+    assert revived(graph(statuses, {"a": "root", "a1": "a", "a11": "a1"})) == ("a1",)
+
+
+def test_without_finished_subtasks_the_deepest_childless_task_comes_back() -> None:
+    statuses = {"root": A, "a": A, "b": A, "a1": A}
+    assert revived(graph(statuses, {"a": "root", "b": "root", "a1": "a"})) == ("a1",)
+
+
+def test_live_descendants_of_a_terminal_task_are_no_work() -> None:
+    snapshot = graph({"root": A, "a": D, "a1": P}, {"a": "root", "a1": "a"})
+    assert [task.description for task in selectable(snapshot)] == ["root"]
+    assert snapshot.ready_set() == []
+    assert revived(graph({"root": F, "a": P}, {"a": "root"})) == ()
+
+
+def test_a_task_is_blocked_through_every_dependency_on_a_failed_one() -> None:
+    snapshot = graph(
+        {"root": A, "a": F, "b": P, "c": P, "d": P},
+        dict.fromkeys("abcd", "root"),
+        (("b", "a"), ("c", "b")),
+    )
+    assert {task: culprit.description for task, culprit in blocked_tasks(snapshot).items()} == {
+        "b": "a",
+        "c": "a",
+    }
+
+
+def test_the_parent_of_a_blocked_task_is_told_once_and_reopened() -> None:
+    snapshot = graph({"root": A, "a": F, "b": P}, {"a": "root", "b": "root"}, (("b", "a"),))
+    revival = plan_revival(snapshot, frozenset())
+    assert revival.reopened == ("root",)
+    assert revival.noticed == ("b",)
+    ((listener, text),) = revival.notes
+    assert listener == "root"
+    assert "t-b is blocked" in text
+    assert "t-a" in text
+    assert "no source" in text
+    assert not plan_revival(snapshot, frozenset({NodeId("b")}))
+
+
+def test_the_root_is_told_when_the_parent_is_not_at_work() -> None:
+    snapshot = graph({"root": A, "p": P, "a": F, "b": P}, {"p": "root", "a": "p", "b": "p"}, (("b", "a"),))
+    revival = plan_revival(snapshot, frozenset())
+    assert [listener for listener, _ in revival.notes] == ["root"]
+    assert revival.reopened == ("root",)
