@@ -9,6 +9,7 @@ contradicting pairs count too.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from lethe_core.evidence.facts import quantities
 from lethe_core.graph.nodes import EdgeType, EvidenceNode
@@ -139,6 +140,7 @@ def _comparable(
     return not same_source(a, b) and (not a.period or not b.period or a.period == b.period)
 
 
+@lru_cache(maxsize=16384)
 def _profile(text: str) -> _Profile:
     values = numbers(text)
     years = frozenset(value for value in values if is_year(value))
@@ -159,7 +161,7 @@ def _profile(text: str) -> _Profile:
 
 
 def _disagree(a: _Profile, b: _Profile, config: DisagreementConfig) -> bool:
-    if not _subset(a.names, b.names):
+    if not (a.measures.keys() & b.measures.keys() or (a.years and b.years)) or not _subset(a.names, b.names):
         return False
     alike = _jaccard(a, b)
     if alike < config.alike:

@@ -14,7 +14,7 @@ from lethe_core.graph.nodes import EvidenceKind, EvidenceNode
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.report.disagreements import DEFAULT_DISAGREEMENT, DisagreementConfig, alikeness
 from lethe_core.report.model import Edition
-from lethe_core.report.quoting import quotes, quotes_row
+from lethe_core.report.quoting import normalise, quotes_row
 from lethe_core.report.resolution import Resolved
 from lethe_core.report.sources import is_earlier_issue
 
@@ -83,4 +83,10 @@ def _says(resolved: Resolved, chunk: EvidenceNode) -> bool:
     draft = resolved.draft
     if draft.cells:
         return quotes_row(draft.header, draft.cells, chunk.content)
-    return quotes(draft.text, chunk.content)
+    # Whole sentences only: the newest edition may go on where the older one stops.
+    theirs = {_bare(sentence) for sentence in sentences(chunk.content)}
+    return all(_bare(sentence) in theirs for sentence in sentences(draft.text.strip("“”")))
+
+
+def _bare(sentence: str) -> str:
+    return normalise(sentence).rstrip(" .,;:")

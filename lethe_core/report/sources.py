@@ -48,8 +48,10 @@ class SourceBook:
             self._first.append(chunk)
             self._places.append([])
         n = self._numbers[key]
-        if chunk.place and chunk.place not in self._places[n - 1]:
-            self._places[n - 1].append(chunk.place)
+        # The first heading mostly repeats the title, which stands beside it.
+        place = "" if chunk.place == chunk.title else chunk.place.removeprefix(f"{chunk.title} › ")
+        if place and place not in self._places[n - 1]:
+            self._places[n - 1].append(place)
         return n
 
     def number_of(self, chunk: EvidenceNode) -> int:

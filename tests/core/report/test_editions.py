@@ -93,3 +93,13 @@ def test_an_earlier_issue_keeps_its_place_and_names_its_period(session):
     assert (earlier.edition, earlier.label) == ("older", "issue 2024-Q3, not the latest")
     assert earlier.section == "Answer"
     assert found.disagreements == ()
+
+
+def test_a_sentence_that_the_newest_edition_goes_on_with_stays_an_older_statement(session):
+    root = session.task("Who tells the attendants?")
+    series = {"title": "Wind rules", "series": "wind", "newest": "rules.md"}
+    old = session.chunk("The controller tells both attendants.", "archive/rules.md", **series)
+    session.chunk("The controller tells both attendants and stops selling tickets.", "rules.md", **series)
+    session.result(root, f"“{old.content}” [{old.short_id}]")
+    (older,) = report(session).older
+    assert older.claim.text == "“The controller tells both attendants.”"

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from lethe_core.report.escaping import address, cell, inline, line, plain, readable
 
@@ -89,3 +90,58 @@ def test_no_text_opens_html_a_link_an_image_or_code(text):
 def test_readable_text_is_one_clean_line(text):
     assert readable(readable(text)) == readable(text)
     assert "\n" not in plain(text)
+
+
+HARMLESS = {
+    "paragraph_open",
+    "paragraph_close",
+    "inline",
+    "text",
+    "strong_open",
+    "strong_close",
+    "text_special",
+}
+FRAGMENTS = (
+    "<b>",
+    "<!--",
+    "](http://x)",
+    "![",
+    "[",
+    "]",
+    "#",
+    "- ",
+    "1. ",
+    "> ",
+    "`",
+    "**",
+    "*",
+    "_",
+    "|",
+    "\\",
+)
+FRAGMENTS += (
+    "&lt;",
+    "&#60;",
+    "~~",
+    "---",
+    "===",
+    "\n",
+    "\n\n",
+    "    ",
+    "\t",
+    "a",
+    "b c",
+    "http://x.y",
+    "<http://x>",
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=10))
+def test_a_markdown_parser_sees_nothing_but_a_paragraph_of_text(fragments):
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tokens = parser.parse(line("".join(fragments)))
+    kinds = {token.type for token in tokens} | {child.type for t in tokens for child in t.children or ()}
+    assert kinds <= HARMLESS
+    text = "".join(child.content for t in tokens for child in t.children or ())
+    assert "&lt;" not in text or "&lt;" in "".join(fragments)

@@ -57,3 +57,13 @@ def test_editions_are_named(session):
     labels = [edition_label(snapshot, chunk) for chunk in (old, new, q3, q4, alone)]
     assert labels == ["edition 1, older edition", "v2", "2024-Q3, earlier issue", "2024-Q4", ""]
     assert [is_earlier_issue(snapshot, chunk) for chunk in (old, q3, q4)] == [False, True, False]
+
+
+def test_a_place_does_not_repeat_the_title(session):
+    session.task("q")
+    places = ("Rules › Limits", "Rules", "Rulesets", "p. 3")
+    chunks = [session.chunk(place, "a.md", title="Rules", place=place) for place in places]
+    book = SourceBook(session.snapshot())
+    for chunk in chunks:
+        book.number(chunk)
+    assert book.sources()[0].places == ("Limits", "Rulesets", "p. 3")
