@@ -17,6 +17,7 @@ from lethe_core.adapters.reports import write_report
 from lethe_core.adapters.stores.owner import make_owner
 from lethe_core.config import Settings, load_settings
 from lethe_core.errors import CredentialsError, LetheError, ModelError, ModelUnavailableError, SessionError
+from lethe_core.reasoning.protocol import Answer
 from lethe_core.report.markdown import render_markdown
 from lethe_core.report.outcome import CANCELLED
 from lethe_core.session.answering import CapReachedError, due_round
@@ -24,9 +25,10 @@ from lethe_core.session.deps import SessionDeps
 from lethe_core.session.finishing import Ending, check_stop, close_session, draft_report, record_failure
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.opening import checked_question, checked_session_id, open_session
+from lethe_core.session.writing import due_sections, keep_section
 from tasks.apply import apply_operations, compute_signals
 from tasks.compose import expand_context, pack_context, serialize_context
-from tasks.reason import call_llm, parse_response
+from tasks.reason import call_llm, parse_response, write_section
 from tasks.select import ready_set, select_task, sync_similar
 
 
@@ -92,6 +94,7 @@ def _run(session: SessionHandle, reason: str) -> State[Any]:
             iterate(session)
         on_assembly()
         sync_similar(session, final=True)
+        _write_sections(session, reason)
         return _end(session, progress, reason)
     except (KeyboardInterrupt, TerminationSignal) as interruption:
         state = _end(session, progress, CANCELLED)
@@ -128,6 +131,16 @@ def _ask(session: SessionHandle, round_number: int) -> tuple[dict[str, Any] | No
         raise
     except (ModelError, CapReachedError) as failure:
         return None, failure
+
+
+def _write_sections(session: SessionHandle, reason: str) -> None:
+    """Prose where a language model is there to write it; a section whose call fails stays quotations."""
+    for n in due_sections(session, reason):
+        try:
+            keep_section(session, n, Answer(**write_section(session, n)))
+        except (ModelError, CapReachedError) as failure:
+            get_run_logger().warning("section %d stays quotations: %s", n, failure)
+            keep_section(session, n, failure)
 
 
 def _check_model(deps: SessionDeps) -> bool:

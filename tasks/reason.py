@@ -10,6 +10,7 @@ from lethe_core.errors import LetheError
 from lethe_core.reasoning.protocol import Answer
 from lethe_core.session.answering import as_record, ask, judge
 from lethe_core.session.handle import SessionHandle
+from lethe_core.session.writing import ask_section
 from tasks.policies import RETRY_DELAYS, can_pass_later, run_name
 
 
@@ -22,7 +23,13 @@ def answer_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:  # n
     return f"llm-{session.state.uuid}-{session.record.iteration}-{parameters['round_number']}"
 
 
-# The only persisted task: an answer whose bytes arrived is never bought again.
+def section_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:  # noqa: ARG001
+    """As `answer_key`; the iterations done are in it, since a reopened session writes its sections anew."""
+    session: SessionHandle = parameters["session"]
+    return f"llm-{session.state.uuid}-report-{session.state.iterations}-{parameters['n']}"
+
+
+# Persisted, as nothing else is: an answer whose bytes arrived is never bought again.
 @task(
     name="call_llm",
     task_run_name=run_name("call model, round {round_number}"),
@@ -59,3 +66,21 @@ def parse_response(
     if errors:
         get_run_logger().warning("answer with %d errors, the first: %.200s", len(errors), errors[0])
     return errors
+
+
+# Bought once like an answer: it is the same model behind the same key.
+@task(
+    name="write_section",
+    task_run_name="write section {n}",
+    cache_key_fn=section_key,
+    persist_result=True,
+    result_serializer="json",
+    retries=2,
+    retry_delay_seconds=RETRY_DELAYS,
+    retry_condition_fn=can_pass_later,
+)
+def write_section(session: SessionHandle, n: int) -> dict[str, Any]:
+    """One section's prose, at the end of the session."""
+    answer = ask_section(session, n)
+    get_run_logger().info("section %d: %d characters", n, len(answer.text))
+    return as_record(answer)

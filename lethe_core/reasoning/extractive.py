@@ -167,6 +167,10 @@ class ExtractiveReasoner:
         return "extractive"
 
     @property
+    def extractive(self) -> bool:
+        return True
+
+    @property
     def deterministic(self) -> bool:
         return True
 

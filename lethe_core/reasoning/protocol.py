@@ -34,6 +34,11 @@ class Reasoner(Protocol):
         ...
 
     @property
+    def extractive(self) -> bool:
+        """Whether it only quotes and spends nothing: then it writes no prose, and no cap counts."""
+        ...
+
+    @property
     def deterministic(self) -> bool:
         """Whether the same prompt gives the same answer: then time feeds no decision (algorithms.md 4)."""
         ...

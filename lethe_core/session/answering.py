@@ -7,6 +7,7 @@ Prefect's persisted result, so that an answer whose bytes arrived is never bough
 from dataclasses import replace
 from typing import Any, Final
 
+from lethe_core.config import Settings
 from lethe_core.control.budget import thinking_tokens
 from lethe_core.din.build import answer_context as context_of
 from lethe_core.din.operations import AnswerContext, operations_schema
@@ -44,7 +45,7 @@ def ask(session: SessionHandle, round_number: int) -> Answer:
     Raises CapReachedError before a call that would break a token or cost cap, and what the reasoner raises.
     """
     prompt = prompt_for(session, round_number)
-    _keep_caps(session, prompt)
+    keep_caps(session, prompt)
     return session.deps.reasoner.answer(prompt, deadline=session.deadline)
 
 
@@ -84,7 +85,7 @@ def judge(session: SessionHandle, round_number: int, answer: Answer | LetheError
             text=answer.text,
             model=answer.model,
             tokens=answer.prompt_tokens + answer.completion_tokens,
-            cost=_cost(session, answer.prompt_tokens, answer.completion_tokens),
+            cost=cost_of(session.deps.settings, answer.prompt_tokens, answer.completion_tokens),
             errors=tuple(validate_answer(answer.text, answer_context(session)).errors),
         )
     models = state.models if not kept.model or kept.model in state.models else (*state.models, kept.model)
@@ -135,23 +136,21 @@ def citable_ids(session: SessionHandle) -> frozenset[str]:
     return frozenset(ids)
 
 
-def _keep_caps(session: SessionHandle, prompt: Prompt) -> None:
-    settings, state = session.deps.settings, session.state
-    if settings.max_tokens is None and settings.max_cost is None:
+def keep_caps(session: SessionHandle, prompt: Prompt) -> None:
+    """Raise CapReachedError when the call could break a cap that the user gave."""
+    settings, state, reasoner = session.deps.settings, session.state, session.deps.reasoner
+    # The extractive reasoner spends nothing.
+    if reasoner.extractive or (settings.max_tokens is None and settings.max_cost is None):
         return
     sent = session.deps.tokens.count(prompt.system) + session.deps.tokens.count(prompt.user)
     received = prompt.max_answer_tokens + prompt.thinking_tokens
-    if session.deps.reasoner.deterministic:
-        return  # the extractive reasoner spends nothing
     if settings.max_tokens is not None and state.tokens + sent + received > settings.max_tokens:
         raise CapReachedError("token_cap")
-    if settings.max_cost is not None and state.cost + _cost(session, sent, received) > settings.max_cost:
+    if settings.max_cost is not None and state.cost + cost_of(settings, sent, received) > settings.max_cost:
         raise CapReachedError("cost_cap")
 
 
-def _cost(session: SessionHandle, prompt_tokens: int, completion_tokens: int) -> float:
-    settings = session.deps.settings
-    return (
-        prompt_tokens * (settings.price_prompt or 0.0)
-        + completion_tokens * (settings.price_completion or 0.0)
-    ) / 1e6
+def cost_of(settings: Settings, prompt_tokens: int, completion_tokens: int) -> float:
+    """What a call costs by the configured prices a million tokens; 0 without prices."""
+    prompt, completion = settings.price_prompt or 0.0, settings.price_completion or 0.0
+    return (prompt_tokens * prompt + completion_tokens * completion) / 1e6

@@ -70,6 +70,10 @@ class OpenAIChat:
         return self._model
 
     @property
+    def extractive(self) -> bool:
+        return False
+
+    @property
     def deterministic(self) -> bool:
         return False
 

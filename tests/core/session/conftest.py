@@ -46,6 +46,7 @@ class ScriptedReasoner:
     answers: list[Any] = field(default_factory=list)
     prompts: list[Prompt] = field(default_factory=list)
     name: str = "scripted"
+    extractive: bool = False
     deterministic: bool = True
     context_window: int = 32768
 

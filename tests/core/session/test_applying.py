@@ -156,7 +156,6 @@ def test_a_failed_call_puts_the_task_back_and_the_iteration_counts(world: Any) -
 
 def test_a_cap_is_not_broken_by_the_call_that_would(world: Any) -> None:
     driver = world.scripted([CREATE], max_tokens=5_000)
-    driver.session.deps.reasoner.deterministic = False
     driver.iterate()
     assert driver.session.deps.reasoner.prompts == []
     assert driver.session.state.tokens == 0
