@@ -33,6 +33,17 @@ def owner_is_dead(owner: str) -> bool:
     return _start(pid) != start
 
 
+def owner_is_alive(owner: str) -> bool:
+    """Whether the process that ``make_owner`` named certainly runs: no other that was given its number.
+
+    Where /proc does not tell, nothing is certain.
+    """
+    parts = owner.split("/")
+    if len(parts) != 4 or parts[0] != _host() or not parts[1].isdecimal() or len(parts[1]) > 18:
+        return False
+    return parts[2] != "-" and _start(int(parts[1])) == parts[2]
+
+
 def _host() -> str:
     return socket.gethostname().replace("/", "-")
 

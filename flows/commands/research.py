@@ -1,0 +1,130 @@
+"""``lethe research``: a question and folders of documents in, a cited report out."""
+
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from flows.commands.common import common_options, effective_settings
+
+if TYPE_CHECKING:
+    from flows.commands.running import Request
+    from lethe_core.config import Settings
+
+
+@click.command(short_help="Research a question and write a cited report.")
+@click.argument("question")
+@click.option(
+    "--corpus",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A folder of documents to search; may be given several times.",
+)
+@click.option(
+    "--session", default="", metavar="NAME", help="The session's name; one that exists is gone on with."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder for report.md and report.json; default ./lethe-reports/SESSION.",
+)
+@click.option(
+    "--max-iterations", type=int, metavar="N", help="Target for the iterations; the cap is twice it."
+)
+@click.option("--min-iterations", type=int, metavar="N", help="Iterations before it may stop by itself.")
+@click.option(
+    "--time-budget", type=float, metavar="SECONDS", help="Target for the time at work; the cap is twice it."
+)
+@click.option("--max-tokens", type=int, metavar="N", help="Hard cap on the model's tokens.")
+@click.option(
+    "--max-cost", type=float, metavar="AMOUNT", help="Hard cap on the model's cost; needs prices configured."
+)
+@click.option(
+    "--store", metavar="URL", help="The graph store: sqlite:///PATH; default graph.db in LETHE_HOME."
+)
+@click.option("--model", metavar="NAME", help="The model's name on the configured server (LETHE_LLM_MODEL).")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the report as one JSON object, and nothing else."
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+@common_options
+def research(
+    question: str,
+    corpus: tuple[Path, ...],
+    session: str,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+    config: Path | None,
+    home: Path | None,
+    **flags: Any,
+) -> int:
+    """Research QUESTION in the documents of one or several folders and write a report that cites them.
+
+    Every iteration is committed: an interrupted session goes on with `lethe resume`. Without a language
+    model configured (LETHE_LLM_BASE_URL, LETHE_LLM_MODEL) the report is made of quotations.
+
+    \b
+    Example:
+      lethe research "When was the funicular built, and by whom?" --corpus ./documents
+
+    \b
+    Exit codes: 0 report written, 1 error, 2 usage or configuration, 3 nothing found, 4 model or search
+    unavailable, 5 stopped at a limit (partial report), 6 session busy, 130 cancelled.
+    """
+    from flows.commands.running import Request, report_folder, run_session
+    from lethe_core.session.opening import checked_question, checked_session_id
+
+    question = checked_question(question)
+    name = checked_session_id(session) if session else f"s-{secrets.token_hex(4)}"
+    flags["llm_model"] = flags.pop("model")
+    settings = effective_settings({**flags, "corpus": corpus or None}, config=config, home=home).settings
+    request = Request(
+        question=question,
+        session=name,
+        settings=settings,
+        out=report_folder(settings, name),
+        config=config,
+        as_json=as_json,
+        quiet=quiet,
+        debug=debug,
+    )
+    _check(settings)
+    finished = _finished_as(request) if session else None
+    return run_session(request) if finished is None else finished
+
+
+def _check(settings: "Settings") -> None:
+    """Everything that can be seen to fail before anything is started."""
+    from lethe_core.adapters.bootstrap import check_corpus
+    from lethe_core.adapters.sources.folder import walk
+    from lethe_core.adapters.stores import open_store
+    from lethe_core.control.profiles import find_profile
+
+    check_corpus(settings.corpus)
+    find_profile(settings.embedding)
+    walk(settings.corpus)
+    open_store(settings.store_url).close()
+
+
+def _finished_as(request: "Request") -> int | None:
+    """The exit code of a session that has nothing left to do, its report shown; None when it goes on."""
+    from flows.commands.finished import show_finished
+    from flows.commands.stored import find_session
+    from lethe_core.errors import SessionMismatchError
+    from lethe_core.session.opening import may_go_on
+
+    state = find_session(request.settings, request.session)
+    if state is None:
+        return None
+    if state.goal != request.question:
+        raise SessionMismatchError(
+            f"session {request.session} asks another question: {state.goal[:200]!r}. "
+            "Take another --session, or none"
+        )
+    if may_go_on(state, request.settings.model_dump(mode="json")):
+        return None
+    return show_finished(request)

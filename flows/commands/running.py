@@ -1,0 +1,286 @@
+"""One run of the session flow in this process: server, flow, progress, and what the end is called."""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flows.commands.common import absolute
+from flows.commands.stored import find_session
+from flows.commands.summary import print_json, print_summary, resume_line
+from flows.interrupts import interruptible
+from flows.local_server import starting_server
+from flows.prefect_environment import configured_server, page_of, point_prefect_at
+from flows.terminal import Display, open_display, write_line
+from flows.wording import shown
+from lethe_core.errors import ConfigError
+from lethe_core.report.outcome import EXIT_CANCELLED, outcome_of
+
+if TYPE_CHECKING:
+    from lethe_core.config import Settings
+    from lethe_core.report.model import ReportJson
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be run, every path absolute."""
+
+    question: str
+    session: str
+    settings: "Settings"
+    out: Path
+    config: Path | None = None
+    force: bool = False
+    as_json: bool = False
+    quiet: bool = False
+    debug: bool = False
+
+
+def run_session(request: Request) -> int:
+    """Run the session flow, print what came of it, return the exit code. Raises what ended it in error."""
+    display = open_display(request.settings.max_iterations, quiet=request.quiet)
+
+    def last_words() -> None:
+        write_line(f"lethe: ended at once; what was committed is safe: {resume_line(request.session)}")
+
+    run = _Run(request, display)
+    with interruptible(last_words):
+        try:
+            error = run.run()
+        except KeyboardInterrupt:
+            error = None
+            run.interrupted = True
+        finally:
+            display.close()
+        return _conclude(request, run, error)
+
+
+class _Run:
+    """The run, and the little that is known about it from outside."""
+
+    def __init__(self, request: Request, display: Display) -> None:
+        self._request = request
+        self._display = display
+        self.page = ""
+        self.own_server = False
+        self.began = False  # the flow was called
+        self.interrupted = False
+
+    def run(self) -> BaseException | None:
+        """Returns the error that ended the flow; None when it ended with a report."""
+        settings = self._request.settings
+        configured = configured_server()
+        if configured is not None:
+            point_prefect_at(configured.url, settings.home, own=False, debug=self._request.debug)
+            page = page_of(configured.url)
+            flow = _import_flow()
+            _check_answers(configured.url, configured.origin)
+        else:
+            self.own_server = True
+            with starting_server(settings.home, self._display.say) as server:
+                point_prefect_at(server.state.api_url, settings.home, own=True, debug=self._request.debug)
+                page = server.state.page
+                flow = _import_flow()  # while the server does the same
+                server.wait(self._display.say)
+        return self._call(flow, page)
+
+    def _call(self, flow: Any, page: str) -> BaseException | None:
+        from flows.watching import watched_by
+
+        request, settings = self._request, self._request.settings
+        with watched_by(_Watcher(self, page)), self._notes():
+            self.began = True
+            try:
+                state = flow(
+                    request.question,
+                    corpus=[str(folder) for folder in settings.corpus],
+                    session=request.session,
+                    max_iterations=settings.max_iterations,
+                    min_iterations=settings.min_iterations,
+                    time_budget=settings.time_budget,
+                    max_tokens=settings.max_tokens,
+                    max_cost=settings.max_cost,
+                    store=settings.store_url,
+                    model=settings.llm_model or None,
+                    out=str(request.out),
+                    config_file=str(request.config) if request.config else None,
+                    force=request.force,
+                    return_state=True,
+                )
+            except BaseException as error:
+                if not _is_termination(error):
+                    raise
+                raise KeyboardInterrupt from error
+        if run_id := state.state_details.flow_run_id:
+            self.page = f"{page}/runs/flow-run/{run_id}"
+        return _error_of(state)
+
+    @property
+    def display(self) -> Display:
+        return self._display
+
+    @contextmanager
+    def _notes(self) -> Iterator[None]:
+        """Show the warnings of the run's log in a line each, without Prefect's dress."""
+        if self._request.debug or self._request.quiet:
+            yield
+            return
+        handler = _NoteHandler(self._display)
+        loggers = [logging.getLogger(name) for name in ("prefect.flow_runs", "prefect.task_runs")]
+        for logger in loggers:
+            logger.addHandler(handler)
+        try:
+            yield
+        finally:
+            for logger in loggers:
+                logger.removeHandler(handler)
+
+
+class _Watcher:
+    """Hands on what the flow tells, and the run's page as soon as there is one."""
+
+    def __init__(self, run: _Run, page: str) -> None:
+        self._run = run
+        self._page = page
+
+    def indexing(self, done: int, total: int, name: str) -> None:
+        self._note_page()
+        self._run.display.indexing(done, total, name)
+
+    def iteration(self, progress: Any) -> None:
+        self._note_page()
+        self._run.display.iteration(progress)
+
+    def assembling(self) -> None:
+        self._run.display.assembling()
+
+    def _note_page(self) -> None:
+        if self._run.page:
+            return
+        from prefect.runtime import flow_run
+
+        if flow_run.id:
+            self._run.page = f"{self._page}/runs/flow-run/{flow_run.id}"
+            self._run.display.say(f"follow it at {self._run.page}")
+
+
+class _NoteHandler(logging.Handler):
+    def __init__(self, display: Display) -> None:
+        super().__init__(logging.WARNING)
+        self._display = display
+
+    def emit(self, record: logging.LogRecord) -> None:
+        # Records with a trace, and of states, are the engine's; the error itself is said at the end.
+        if record.exc_info or record.getMessage().startswith(("Finished in state", "Encountered exception")):
+            return
+        self._display.say(f"note: {shown(record.getMessage(), 300)}")
+
+
+def _import_flow() -> Any:
+    from flows.session import research
+
+    return research
+
+
+def _is_termination(error: BaseException) -> bool:
+    from prefect.exceptions import TerminationSignal
+
+    return isinstance(error, TerminationSignal)
+
+
+def _check_answers(url: str, origin: str) -> None:
+    from prefect.client.orchestration import get_client
+
+    with get_client(sync_client=True) as client:
+        error = client.api_healthcheck()
+    if error is not None:
+        raise ConfigError(
+            f"the Prefect server at {url} does not answer: {str(error) or type(error).__name__} ({origin} "
+            "names it: start it, or take that away and Lethe starts one of its own)"
+        )
+
+
+def _error_of(state: Any) -> BaseException | None:
+    """The exception that a final state carries, if any: a state made by the flow itself has none."""
+    data = state.data
+    exception = getattr(data, "result", data)
+    return exception if isinstance(exception, BaseException) else None
+
+
+def _conclude(request: Request, run: _Run, error: BaseException | None) -> int:
+    if error is not None:
+        raise error
+    report = read_report(request.out)
+    ended = report is not None and _is_of(report, request, run)
+    if not ended:
+        if run.interrupted:
+            raise Interrupted(_interrupted(request))
+        raise RuntimeError(f"the run ended without a report in {request.out}")
+    assert report is not None
+    if request.as_json:
+        print_json(report)
+    elif not request.quiet:
+        print_summary(report, page=run.page, own_server=run.own_server)
+    code = EXIT_CANCELLED if run.interrupted else exit_code(report)
+    if report.stop_reason == "cancelled":
+        write_line(f"lethe: cancelled; go on with: {resume_line(request.session)}")
+    return code
+
+
+class Interrupted(Exception):
+    """A run that was interrupted before it could write a report; its text says what there is to do."""
+
+
+def _interrupted(request: Request) -> str:
+    if find_session(request.settings, request.session) is None:
+        return "interrupted before the session began; nothing was stored"
+    return f"interrupted; what was committed is safe: {resume_line(request.session)}"
+
+
+def _is_of(report: "ReportJson", request: Request, run: _Run) -> bool:
+    """Whether it is this run's report, not one that lay there before."""
+    state = find_session(request.settings, request.session)
+    return (
+        run.began
+        and state is not None
+        and (report.session, report.stop_reason)
+        == (
+            request.session,
+            state.stop_reason,
+        )
+    )
+
+
+def read_report(folder: Path) -> "ReportJson | None":
+    """The report's JSON file in a folder; None when there is none that can be read."""
+    from pydantic import ValidationError
+
+    from lethe_core.report.model import ReportJson
+
+    try:
+        return ReportJson.model_validate_json((folder / "report.json").read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def exit_code(report: "ReportJson") -> int:
+    """The exit code that the end of the session has in the table of outcomes."""
+    return outcome_of(report.stop_reason, len(report.findings)).exit_code if report.stop_reason else 0
+
+
+def report_folder(settings: "Settings", session: str) -> Path:
+    """Where the report goes: ``--out``, else a folder of the session's under the working folder."""
+    return settings.out or absolute(Path("lethe-reports") / session)
+
+
+def remember(config: Mapping[str, Any]) -> None:
+    """Put a session's settings that are no parameters of the flow where the flow reads its settings."""
+    for name in ("context_tokens", "search_documents", "search_chunks", "search_best_chunks"):
+        if name in config:
+            os.environ[f"LETHE_{name.upper()}"] = str(config[name])
+    for name in ("report_unsupported", "report_quotations"):
+        if name in config:
+            os.environ[f"LETHE_{name.upper()}"] = str(config[name])

@@ -1,0 +1,69 @@
+"""What ``research`` and ``resume`` print when a session has ended."""
+
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from flows.wording import STOPPED, count, duration, shown
+
+if TYPE_CHECKING:
+    from lethe_core.report.model import ReportJson
+
+ANSWER: Final = "Answer"
+MAX_ANSWER: Final = 8  # sentences or rows shown; the report has them all
+GOES_ON: Final = ("cancelled", "model_unavailable", "search_unavailable", "error", "")
+
+
+def print_summary(report: "ReportJson", *, page: str = "", own_server: bool = False) -> None:
+    """The report's path first, then what a person wants to know before opening it.
+
+    page: of the run, at Prefect's server; empty where none ran.
+    own_server: it is the local one, which stays.
+    """
+    lines = [report.report, ""]
+    answer = [claim for claim in report.claims if claim.section == ANSWER]
+    for claim in answer[:MAX_ANSWER]:
+        numbers = "".join(f"[{number}]" for number in claim.citations)
+        lines += textwrap.wrap(
+            f"{shown(claim.text, 400)} {numbers}", 100, initial_indent="  • ", subsequent_indent="    "
+        )
+    if len(answer) > MAX_ANSWER:
+        lines.append(f"    … {count(len(answer) - MAX_ANSWER, 'more statement')} in the report")
+    if not report.findings:
+        lines.append("  nothing was found that answers the question")
+    lines += ["", *_closing(report), *_where(report, page, own_server)]
+    click.echo("\n".join(lines))
+
+
+def print_json(report: "ReportJson") -> None:
+    click.echo(report.dumps())
+
+
+def resume_line(session: str) -> str:
+    return f"lethe resume {session}"
+
+
+def _closing(report: "ReportJson") -> list[str]:
+    return [
+        f"{count(len(report.findings), 'finding')} from {count(len(report.sources), 'source')} · "
+        f"{STOPPED.get(report.stop_reason, report.stop_reason)} · "
+        f"{count(report.iterations, 'iteration')}, {duration(report.seconds)}"
+        + (f" · {count(len(report.skipped), 'source')} could not be read" if report.skipped else "")
+    ]
+
+
+def _where(report: "ReportJson", page: str, own_server: bool) -> list[str]:
+    lines = [f"session: {report.session}"]
+    if report.report:
+        lines.append(f"report:  {report.report} (and {Path(report.report).with_suffix('.json').name})")
+    if page:
+        lines.append(f"Prefect: {page}")
+    if own_server:
+        lines.append("         (its server stays for the next run; `lethe server stop` ends it)")
+    if report.stop_reason in GOES_ON:
+        lines.append(f"go on:   {resume_line(report.session)}")
+    elif report.status == "partial":
+        lines.append(f"go on:   {resume_line(report.session)} with a higher limit")
+    return lines
