@@ -91,7 +91,8 @@ class SourceBook:
 def edition_label(snapshot: GraphSnapshot, chunk: EvidenceNode) -> str:
     """What a source list says about a source's edition; empty when it stands alone."""
     edition = f"edition {chunk.edition}" if chunk.edition.isdigit() else chunk.edition
-    parts = [chunk.period or ("" if edition == chunk.date else edition)]
+    known = chunk.period or edition
+    parts = ["" if chunk.date.startswith(known) else known]  # the date stands beside it
     if snapshot.is_older(chunk):
         parts.append("older edition")
     elif is_earlier_issue(snapshot, chunk):
