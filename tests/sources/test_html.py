@@ -62,6 +62,21 @@ def test_the_date_of_structured_data_is_found() -> None:
     assert read_html(page.encode()).date == "2023-02-01"
 
 
+def test_a_lead_that_only_the_description_vouches_for_is_kept() -> None:
+    lead = (
+        "The engineers found rust at the bearings, and the trustees launched an appeal for the frame at once."
+    )
+    story = "".join(
+        f"<p>{'The frame was examined by two engineers in September. ' * 4}</p>" for _ in range(4)
+    )
+    metas = (
+        f'<meta name="description" content="{story[:90]}"><meta property="og:description" content="{lead}">'
+    )
+    teaser = f'<div class="teaser" aria-hidden="true"><p>{lead} More of it.</p></div>'
+    page = f"<html><head>{metas}</head><body>{teaser}<article>{story}</article></body></html>"
+    assert lead in read_html(page.encode()).text
+
+
 def test_a_page_without_text_is_a_reason() -> None:
     with pytest.raises(SourceError, match="without text"):
         read_html(b"<html><body><div id=root></div><script>start()</script></body></html>")

@@ -1,7 +1,10 @@
 """The index: read once, kept, renewed where something changed, and never in the way."""
 
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -185,6 +188,29 @@ def test_two_openings_at_once_give_the_same_index(corpus: Corpus, tmp_path: Path
     for index in found:
         if isinstance(index, FolderIndex):
             index.close()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from lethe_core.adapters.sources.index import IndexConfig, open_index
+read = []
+def progress(done, total, name):
+    read.append(name)
+    if len(read) == 13:
+        os.kill(os.getpid(), signal.SIGKILL)
+open_index([Path(sys.argv[1])], Path(sys.argv[2]), progress=progress, config=IndexConfig(batch=5))
+"""
+
+
+def test_a_kill_in_the_middle_loses_at_most_the_last_batch(corpus: Corpus, tmp_path: Path) -> None:
+    root = corpus({f"{n:02}.md": f"# File {n}\n\nText of file {n}." for n in range(20)})
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", KILLED, str(root), str(tmp_path / "home")]
+    assert subprocess.run(command, env=environment, check=False).returncode == -signal.SIGKILL
+    names, held = opened(root, tmp_path / "home")
+    assert names == [f"corpus/{n:02}.md" for n in range(10, 20)]
+    assert len(held) == 20
 
 
 def test_nothing_readable_is_an_error_that_names_files_and_reasons(corpus: Corpus, tmp_path: Path) -> None:

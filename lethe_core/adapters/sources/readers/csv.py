@@ -7,7 +7,6 @@ import csv
 from collections import Counter
 from dataclasses import dataclass
 from io import StringIO
-from itertools import islice
 
 from lethe_core.adapters.sources.readers.charset import decode
 from lethe_core.adapters.sources.readers.document import Document
@@ -23,6 +22,8 @@ class CsvConfig:
     max_cell: int = 2_000  # characters
 
 
+_SAMPLE_LINE = 20_000  # characters of a line that are enough to tell its delimiter
+_CAPTION_ROWS = 20
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -35,25 +36,33 @@ def read_csv(data: bytes, config: CsvConfig | None = None) -> Document:
         delimiter, lines = lines[0].strip()[4], lines[1:]
     else:
         delimiter = delimiter_of(lines)
+    widest = 0
+    rows: list[list[str]] = []
+    more = 0
     try:
-        reader = csv.reader(lines, delimiter=delimiter)
-        rows = [row for row in islice(reader, config.max_rows + 50) if any(cell.strip() for cell in row)]
-        more = sum(1 for row in reader if any(cell.strip() for cell in row))
+        for row in csv.reader(lines, delimiter=delimiter):
+            widest = max(widest, len(row))
+            # Cut at once: a million columns cost seconds in every later step.
+            cells = [" ".join(cell.split())[: config.max_cell] for cell in row[: config.max_columns]]
+            if not any(cells):
+                continue
+            if len(rows) < config.max_rows + _CAPTION_ROWS:
+                rows.append(cells)
+            else:
+                more += 1
     except csv.Error as error:
         raise SourceError(f"a delimited file that cannot be read: {error}") from error
     if not rows:
         raise SourceError("a delimited file without a row")
-    rows = [[" ".join(cell.split())[: config.max_cell] for cell in row] for row in rows]
     caption, rows = split_caption(rows)
     header, body = _split_header(rows)
     notes: list[str] = []
     if len(body) > config.max_rows or more:
         notes.append(f"only the first {config.max_rows:,} of {len(body) + more:,} rows are read")
         body = body[: config.max_rows]
+    if widest > config.max_columns:
+        notes.append(f"only the first {config.max_columns:,} of {widest:,} columns are read")
     width = max(map(len, [header, *body]))
-    if width > config.max_columns:
-        notes.append(f"only the first {config.max_columns:,} of {width:,} columns are read")
-        width = config.max_columns
     table = [(row + [""] * width)[:width] for row in [header, *body]]
     for index, name in enumerate(table[0]):
         table[0][index] = name or f"column {index + 1}"
@@ -67,7 +76,7 @@ def read_csv(data: bytes, config: CsvConfig | None = None) -> Document:
 
 def delimiter_of(lines: list[str]) -> str:
     """The delimiter that splits the first lines most evenly into the most columns; a comma when none does."""
-    sample = [line for line in lines[:50] if line.strip()]
+    sample = [line[:_SAMPLE_LINE] for line in lines[:50] if line.strip()]
     best, best_score = ",", 0.0
     for delimiter in _DELIMITERS:
         try:

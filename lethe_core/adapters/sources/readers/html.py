@@ -102,7 +102,8 @@ def _with_lead(text: str, body: str, tree: "HtmlElement") -> str:
             start = " ".join((meta.get("content") or "").split())[:60]
             if len(start) == 60 and start not in text:
                 lead = next((part for part in body.split("\n\n") if part.startswith(start)), "")
-                return f"{lead}\n\n{text}" if lead else text
+                if lead:
+                    return f"{lead}\n\n{text}"
     return text
 
 
