@@ -26,6 +26,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _MEASURE = re.compile(r"\bhow (\w+)", re.IGNORECASE)
+_EACH = re.compile(r"\b(?:each|every|both|all)\b", re.IGNORECASE)
 _LATEST = re.compile(r"\b(?:latest|newest|current(?:ly)?|now|at present|most recent|today)\b", re.IGNORECASE)
 
 
@@ -40,6 +41,7 @@ class RelevanceConfig:
     from_title: float = 0.8  # of a word that stands in the title or the headings only
     from_block: float = 0.4  # of a word that stands elsewhere in the same block only
     older: float = 0.6  # factor on an older edition
+    newest: float = 0.25  # for a piece of the newest period when the newest is asked for
     other_year: float = 0.7  # factor on a piece that names other years than the question
     beside: float = 0.8  # of a bridge by a name that stands beside the best piece, in its block
     mentioned: float = 0.6  # of a bridge to a piece that only mentions the name; one of that title has 1
@@ -66,6 +68,7 @@ class Question:
     idf: Mapping[str, float]  # of every term, over the sources shown; less for a shared lead-in
     years: frozenset[str]  # that it names
     latest: bool  # whether it asks for the newest state
+    each: bool  # whether it asks the same of several things
     known: frozenset[str]  # its terms that some source has
 
     def weight(self, terms: Collection[str]) -> float:
@@ -113,6 +116,7 @@ def understand(text: str, evidence: Sequence[EvidenceBlock]) -> Question:
         idf,
         years,
         bool(_LATEST.search(core)),
+        bool(_EACH.search(core)),
         frozenset(t for t in terms if frequency[t]),
     )
 
@@ -140,6 +144,7 @@ def relevance(
     cosines = np.maximum(queries.astype(np.float64) @ vectors.T.astype(np.float64), 0.0)
     top = cosines.max(axis=1, keepdims=True)
     cosines = np.divide(cosines, top, out=np.zeros_like(cosines), where=top > 0)
+    newest = max((block.period for block in evidence), default="") if question.latest else ""
     factors = [_factor(question, evidence[piece.block], piece, config) for piece in pieces]
 
     by_clause = np.zeros((len(question.clauses), len(pieces)))
@@ -153,7 +158,9 @@ def relevance(
             answer = clause.wanted.kind != "other" and fits(piece.text, clause.wanted, piece.header)
             meaning = 0.5 * (cosines[0, column] + cosines[row + 1, column])
             score = config.words * overlap + config.meaning * meaning + config.answer * answer
-            by_clause[row, column] = score * factors[column]
+            if newest and evidence[piece.block].period == newest:
+                score += config.newest
+            by_clause[row, column] = min(1.0, score * factors[column])
 
     total = question.weight(question.terms) or 1.0
     matched = [frozenset(t for t in question.terms if t in p.own or t in p.context) for p in pieces]

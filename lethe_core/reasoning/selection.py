@@ -24,8 +24,10 @@ class SelectionConfig:
     """Thresholds chosen on two-hop questions, by what they cost in quotations and bring in gold passages."""
 
     most: int = 8  # quotations
-    floor: float = 0.6  # of the best score; what lies below is dropped
-    gain: float = 0.35  # of the first quotation's information; selection stops below it
+    led_floor: float = 0.5  # the same for a piece that the best ones lead to by its title
+    parallel: float = 0.33  # Jaccard of neighbouring sentences that say the same of two things
+    floor: float = 0.7  # of the best score; what lies below is dropped
+    gain: float = 0.45  # of the first quotation's information; selection stops below it
     lexical: float = 0.3  # weight of the task's words against meaning in what tells pieces apart
     alike: float = 0.6  # Jaccard above which a later period or edition replaces an earlier one
     name: float = 0.15  # of the task's rarity that a name needs so that something is quoted about it
@@ -61,7 +63,12 @@ def select(
     open_ = [i for i in open_ if pieces[i].kind != "row" or i in tables]
     best = max(found.scores[i] for i in open_)
     required = _required(question, evidence, pieces, found, open_, best, config)
-    open_ = [i for i in open_ if found.scores[i] >= config.floor * best or i in required]
+    ahead = list(open_)
+    open_ = [
+        i
+        for i in open_
+        if found.scores[i] >= _floor(found, i, evidence, pieces, config) * best or i in required
+    ]
     open_ = _few_of_a_source(evidence, pieces, found, open_, required, config)
     vectors = _vectors(question, pieces, found, open_, config)
     scores = found.scores[open_] ** 2
@@ -76,7 +83,10 @@ def select(
         )
         if gain >= config.gain * first:
             kept.append(item)
-    return [row for i in kept for row in tables.get(open_[i], [open_[i]])]
+    chosen = [open_[i] for i in kept]
+    beside = _beside(question, pieces, found, ahead, chosen, config)[: max(0, config.most - len(chosen))]
+    order_ = [j for i in chosen for j in (i, *(b for b in beside if pieces[b].block == pieces[i].block))]
+    return [row for i in dict.fromkeys(order_) for row in tables.get(i, [i])]
 
 
 def _tables(
@@ -101,6 +111,57 @@ def _tables(
     return tables
 
 
+def _floor(
+    found: Relevance,
+    index: int,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    config: SelectionConfig,
+) -> float:
+    return config.led_floor if _led_by_title(found, index, evidence, pieces) else config.floor
+
+
+def _led_by_title(
+    found: Relevance, index: int, evidence: Sequence[EvidenceBlock], pieces: Sequence[Candidate]
+) -> bool:
+    title = content_set(evidence[pieces[index].block].title)
+    return any(set(key) <= title for key in found.led[index])
+
+
+def _beside(
+    question: Question,
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    open_: Sequence[int],
+    kept: Sequence[int],
+    config: SelectionConfig,
+) -> list[int]:
+    """Of a question about each of several things: the sentences beside those chosen that say the same of
+    another thing."""
+    if not question.each:
+        return []
+    fitting = {
+        i
+        for i in open_
+        for clause in question.clauses
+        if clause.wanted.kind != "other" and fits(pieces[i].text, clause.wanted, pieces[i].header)
+    }
+    return [
+        i
+        for i in open_
+        if i in fitting
+        and i not in kept
+        and pieces[i].kind == "sentence"
+        and any(
+            pieces[i].block == pieces[k].block
+            and k in fitting
+            and abs(pieces[i].position - pieces[k].position) == 1
+            and _jaccard(_wording(pieces[i]), _wording(pieces[k])) >= config.parallel
+            for k in kept
+        )
+    ]
+
+
 def _bridged(
     evidence: Sequence[EvidenceBlock],
     pieces: Sequence[Candidate],
@@ -113,8 +174,7 @@ def _bridged(
     led = [
         i
         for i in open_
-        if evidence[pieces[i].block].source not in told
-        and any(set(key) <= content_set(evidence[pieces[i].block].title) for key in found.led[i])
+        if evidence[pieces[i].block].source not in told and _led_by_title(found, i, evidence, pieces)
     ]
     return max(led, key=lambda i: (found.scores[i], -i), default=None)
 
