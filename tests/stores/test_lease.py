@@ -296,3 +296,20 @@ def test_of_six_processes_that_start_in_one_instant_exactly_one_goes_on(url, wor
     assert [len(epochs) for epochs in won] == [1] * rounds
     first = world.lease.epoch + 1
     assert [epochs[0] for epochs in won] == list(range(first, first + rounds))
+
+
+def test_holder_of_a_lease_is_told_without_a_start_being_counted(world) -> None:
+    held = world.store.lease_holder(world.id)
+    assert held == world.lease
+    for _ in range(5):
+        assert world.store.lease_holder(world.id) == held
+    world.store.release_lease(world.lease)
+    assert world.store.lease_holder(world.id) is None
+    world.lease = world.store.acquire_lease(world.id, "host/2/x/b")
+
+
+def test_expired_lease_has_no_holder(world) -> None:
+    world.store.release_lease(world.lease)
+    world.lease = world.store.acquire_lease(world.id, "elsewhere/1/x/a", seconds=0.01)
+    time.sleep(0.05)
+    assert world.store.lease_holder(world.id) is None

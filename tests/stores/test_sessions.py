@@ -205,10 +205,12 @@ def test_a_session_at_work_is_not_deleted(world):
     assert world.snapshot().tasks
 
 
-def test_an_unknown_session_is_named(store):
-    name = SessionId("s-nobody")
+@pytest.mark.parametrize("name", ["s-nobody", "", "' OR 1=1 --", "a\0b", "\udcff"])
+def test_an_unknown_session_is_named(world, name):
+    store = world.store
     for read in (store.load_session, store.load_snapshot, store.delete_session):
-        with pytest.raises(SessionNotFoundError, match="s-nobody"):
-            read(name)
-    with pytest.raises(SessionNotFoundError, match="s-nobody"):
-        store.acquire_lease(name, "host/1/x/y")
+        with pytest.raises(SessionNotFoundError) as caught:
+            read(SessionId(name))
+        assert repr(name) in str(caught.value)
+    with pytest.raises(SessionNotFoundError):
+        store.acquire_lease(SessionId(name), "host/1/x/y")

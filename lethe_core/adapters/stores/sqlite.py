@@ -156,6 +156,13 @@ class SqliteStore:
                 (lease.session_id, lease.owner, lease.epoch),
             )
 
+    def lease_holder(self, session_id: SessionId) -> Lease | None:
+        with self._connection.reading() as database:
+            record = self._record(database, session_id)
+            (now,) = database.execute(_NOW).fetchone()
+        held = self._is_held(record, now)
+        return Lease(session_id, record.owner, record.until, record.epoch) if held else None
+
     def delete_session(self, session_id: SessionId) -> None:
         with self._connection.writing() as database:
             record = self._record(database, session_id)
@@ -246,12 +253,14 @@ class SqliteStore:
             database.executemany(rows.UPSERT_EDGE, edges)
 
     def _record(self, database: sqlite3.Connection, session_id: SessionId) -> _Record:
+        # A name from a command line may be no text at all: the database would stumble over it.
+        name = session_id.encode(errors="replace").decode()
         row = database.execute(
             "SELECT key, state, updated_at, dimension, last_task, last_evidence, last_edge, revision, owner, "
             "until, epoch, starts FROM session WHERE id = ?",
-            (session_id,),
+            (name,),
         ).fetchone()
-        if row is None:
+        if row is None or name != session_id:
             raise SessionNotFoundError(
                 f"no session {session_id!r} in {self.url} (`lethe sessions` lists them)"
             )

@@ -14,7 +14,7 @@ from typing import Final
 
 from lethe_core.adapters.stores.mounts import network_type
 from lethe_core.adapters.stores.sqlite_schema import APPLICATION_ID, SCHEMA_VERSION, STATEMENTS
-from lethe_core.errors import StoreError, StoreUnavailableError, StoreVersionError
+from lethe_core.errors import InvalidValueError, StoreError, StoreUnavailableError, StoreVersionError
 
 OLDEST_SQLITE: Final = (3, 37, 0)  # STRICT tables
 
@@ -99,6 +99,10 @@ class SqliteConnection:
     def _errors(self) -> Iterator[None]:
         try:
             yield
+        except UnicodeEncodeError as error:
+            raise InvalidValueError(
+                f"text with a lone surrogate names nothing in the store: {error.object!r}"
+            ) from None
         except sqlite3.Error as error:
             raise _translated(error, self.path, self._busy_seconds) from error
 
