@@ -15,7 +15,7 @@ import pytest
 import lethe_core
 from lethe_core.adapters.stores import open_store
 from lethe_core.adapters.stores.owner import make_owner
-from lethe_core.errors import NoProgressError, SessionBusyError, SessionLostError, SessionNotFoundError
+from lethe_core.errors import NoProgressError, SessionBusyError, SessionLostError
 from lethe_core.graph.session_state import SessionPatch
 
 # Forked before any store is opened, so that the imports are paid for once.
@@ -187,19 +187,6 @@ def test_the_owner_itself_may_take_its_lease_again(world):
         world.evidence()
     world.lease = again
     world.evidence()
-
-
-def test_a_lease_can_be_looked_at_without_touching_it(world):
-    assert world.store.lease_holder(world.id) == world.lease
-    world.store.renew_lease(world.lease, seconds=0.05)
-    time.sleep(0.1)
-    assert world.store.lease_holder(world.id) is None  # run out
-    world.lease = world.store.renew_lease(world.lease)
-    assert world.store.lease_holder(world.id) == world.lease
-    world.store.release_lease(world.lease)
-    assert world.store.lease_holder(world.id) is None
-    with pytest.raises(SessionNotFoundError):
-        world.store.lease_holder("s-nobody")
 
 
 # -- dead owners ------------------------------------------------------------------------------------
