@@ -141,6 +141,16 @@ def test_finding_an_older_edition_brings_the_newest_beyond_the_limit(search: Sea
     assert not any("rules" in address for address in found(again))
 
 
+def test_editions_with_different_titles_are_told_by_their_texts(search: Search) -> None:
+    text = "\n\n".join(f"Rule {n}: {RULES.format(n, n + 4)}" for n in range(9))
+    files = {
+        "rules/wind-rules-v1.md": f"# Marrowick harbour council wind rules for all attendants\n\n{text}",
+        "rules/wind-rules-v2.md": f"# Gale\n\n{text}",
+    }
+    editions = search(files | FILES).editions()
+    assert [editions[f"corpus/rules/wind-rules-v{n}.md"].older for n in (1, 2)] == [True, False]
+
+
 def test_what_is_found_of_an_edition_known_already_still_brings_the_newest(search: Search) -> None:
     files = {
         "rules/wind-rules-v1.md": f"# Wind rules\n\n{RULES.format(12, 17)} Anemometer Pelloe.",

@@ -14,6 +14,7 @@ from pathlib import Path
 from lethe_core.adapters.sources.index import FolderIndex, Source
 from lethe_core.adapters.sources.vectors import ChunkVectors
 from lethe_core.control.embedding import Embedder
+from lethe_core.errors import SourceError
 from lethe_core.evidence.editions import EditionCandidate, editions
 from lethe_core.evidence.fingerprint import page_embedding
 from lethe_core.evidence.page import ALONE, Edition
@@ -33,20 +34,45 @@ def folder_editions(
     kept = _read(path)
     if kept is not None:
         return kept
-    embeddings: dict[int, Vector] = {}
+    pages = _PageEmbeddings(index, vectors, embedder)
 
-    def embedding(member: int) -> Vector:
-        if member not in embeddings:
-            embeddings[member] = page_embedding(vectors.of_source(index.sources[member]))
-        return embeddings[member]
+    def are_alike(one: int, other: int) -> bool:
+        if float(pages.titled(one) @ pages.titled(other)) >= alike:
+            return True
+        # Each chunk's embedding holds the title: two editions that are titled differently ("The playing
+        # guide", "Aldermere Trust: the playing guide", .73) are told by their texts alone (.81).
+        return float(pages.untitled(one) @ pages.untitled(other)) >= alike
 
-    found = editions(
-        [_candidate(source) for source in index.sources],
-        lambda one, other: float(embedding(one) @ embedding(other)) >= alike,
-    )
+    found = editions([_candidate(source) for source in index.sources], are_alike)
     placed = {address: edition for address, edition in found.items() if edition != ALONE}
     _write(path, placed)
     return placed
+
+
+class _PageEmbeddings:
+    """Page embeddings of the few sources that share a stem with another."""
+
+    def __init__(self, index: FolderIndex, vectors: ChunkVectors, embedder: Embedder) -> None:
+        self._index = index
+        self._vectors = vectors
+        self._embedder = embedder
+        self._titled: dict[int, Vector] = {}
+        self._untitled: dict[int, Vector] = {}
+
+    def titled(self, member: int) -> Vector:
+        if member not in self._titled:
+            self._titled[member] = page_embedding(self._vectors.of_source(self._index.sources[member]))
+        return self._titled[member]
+
+    def untitled(self, member: int) -> Vector:
+        if member not in self._untitled:
+            try:
+                chunks = self._vectors.page(self._index.sources[member])[1]
+            except SourceError:  # another run replaced it meanwhile
+                chunks = ()
+            texts = [chunk.text for chunk in chunks]
+            self._untitled[member] = page_embedding(self._embedder.embed_documents(texts))
+        return self._untitled[member]
 
 
 def _candidate(source: Source) -> EditionCandidate:
