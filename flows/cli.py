@@ -11,7 +11,12 @@ from typing import Any, Final
 
 import click
 
+from flows.commands.doctor import doctor
+from flows.commands.report import report
 from flows.commands.research import research
+from flows.commands.resume import resume
+from flows.commands.server import server
+from flows.commands.sessions import sessions
 from lethe_core import __version__
 from lethe_core.errors import LetheError
 
@@ -30,7 +35,8 @@ def cli() -> None:
     """
 
 
-cli.add_command(research)
+for command in (research, resume, report, sessions, doctor, server):
+    cli.add_command(command)
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ import click
 from flows.commands.common import common_options, effective_settings
 
 if TYPE_CHECKING:
-    from flows.commands.running import Request
     from lethe_core.config import Settings
 
 
@@ -75,13 +74,20 @@ def research(
     Exit codes: 0 report written, 1 error, 2 usage or configuration, 3 nothing found, 4 model or search
     unavailable, 5 stopped at a limit (partial report), 6 session busy, 130 cancelled.
     """
+    from flows.commands.finished import show_finished
     from flows.commands.running import Request, report_folder, run_session
-    from lethe_core.session.opening import checked_question, checked_session_id
+    from flows.commands.stored import check_question, find_session, recalled_settings
+    from lethe_core.session.opening import checked_question, checked_session_id, may_go_on
 
     question = checked_question(question)
     name = checked_session_id(session) if session else f"s-{secrets.token_hex(4)}"
     flags["llm_model"] = flags.pop("model")
-    settings = effective_settings({**flags, "corpus": corpus or None}, config=config, home=home).settings
+    flags["corpus"] = corpus or None
+    settings = effective_settings(flags, config=config, home=home).settings
+    state = find_session(settings, name) if session else None
+    if state is not None:
+        check_question(state, question)
+        settings = recalled_settings(state, flags, config=config, home=home)
     request = Request(
         question=question,
         session=name,
@@ -92,9 +98,10 @@ def research(
         quiet=quiet,
         debug=debug,
     )
+    if state is not None and not may_go_on(state, settings.model_dump(mode="json")):
+        return show_finished(request)
     _check(settings)
-    finished = _finished_as(request) if session else None
-    return run_session(request) if finished is None else finished
+    return run_session(request)
 
 
 def _check(settings: "Settings") -> None:
@@ -108,23 +115,3 @@ def _check(settings: "Settings") -> None:
     find_profile(settings.embedding)
     walk(settings.corpus)
     open_store(settings.store_url).close()
-
-
-def _finished_as(request: "Request") -> int | None:
-    """The exit code of a session that has nothing left to do, its report shown; None when it goes on."""
-    from flows.commands.finished import show_finished
-    from flows.commands.stored import find_session
-    from lethe_core.errors import SessionMismatchError
-    from lethe_core.session.opening import may_go_on
-
-    state = find_session(request.settings, request.session)
-    if state is None:
-        return None
-    if state.goal != request.question:
-        raise SessionMismatchError(
-            f"session {request.session} asks another question: {state.goal[:200]!r}. "
-            "Take another --session, or none"
-        )
-    if may_go_on(state, request.settings.model_dump(mode="json")):
-        return None
-    return show_finished(request)

@@ -1,8 +1,7 @@
 """One run of the session flow in this process: server, flow, progress, and what the end is called."""
 
 import logging
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -274,13 +273,3 @@ def exit_code(report: "ReportJson") -> int:
 def report_folder(settings: "Settings", session: str) -> Path:
     """Where the report goes: ``--out``, else a folder of the session's under the working folder."""
     return settings.out or absolute(Path("lethe-reports") / session)
-
-
-def remember(config: Mapping[str, Any]) -> None:
-    """Put a session's settings that are no parameters of the flow where the flow reads its settings."""
-    for name in ("context_tokens", "search_documents", "search_chunks", "search_best_chunks"):
-        if name in config:
-            os.environ[f"LETHE_{name.upper()}"] = str(config[name])
-    for name in ("report_unsupported", "report_quotations"):
-        if name in config:
-            os.environ[f"LETHE_{name.upper()}"] = str(config[name])

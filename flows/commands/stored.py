@@ -1,9 +1,12 @@
 """Sessions as they lie in the store: looked up, reported and shown without a run."""
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lethe_core.errors import SessionNotFoundError
+from flows.commands.common import effective_settings
+from lethe_core.errors import SessionMismatchError, SessionNotFoundError
 
 if TYPE_CHECKING:
     from lethe_core.config import Settings
@@ -47,6 +50,36 @@ def known_session(settings: "Settings", name: str) -> "SessionState":
             f"no session {name!r} in {settings.store_url} (`lethe sessions` lists those that there are)"
         )
     return state
+
+
+def check_question(state: "SessionState", question: str) -> None:
+    """Raises SessionMismatchError when the session asks another question."""
+    if state.goal != question:
+        raise SessionMismatchError(
+            f"session {state.session_id} asks another question: {state.goal[:200]!r}. "
+            "Take another --session, or none"
+        )
+
+
+def recalled_settings(
+    state: "SessionState", flags: Mapping[str, Any], *, config: Path | None, home: Path | None
+) -> "Settings":
+    """What the session was last run with, the flags that are given now above it.
+
+    What the flow takes no parameter for is put into this process's environment, where the flow reads its
+    settings.
+    """
+    from lethe_core.session.opening import REMEMBERED
+
+    given = {name: value for name, value in flags.items() if value is not None}
+    recalled = {name: state.config[name] for name in REMEMBERED if name in state.config}
+    if "max_iterations" in given and "min_iterations" not in given:
+        # A floor from then must not refuse the lower target that is asked for now.
+        recalled["min_iterations"] = min(recalled.get("min_iterations", 1), given["max_iterations"])
+    for name in REMEMBERED:
+        if recalled.get(name) is not None and name != "corpus":
+            os.environ[f"LETHE_{name.upper()}"] = str(recalled[name])
+    return effective_settings({**recalled, **given}, config=config, home=home).settings
 
 
 def stored_report(settings: "Settings", session_id: "SessionId") -> "Report":

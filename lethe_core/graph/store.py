@@ -131,6 +131,13 @@ class GraphStore(Protocol):
         """Give a lease back; nothing happens when it is not held any more."""
         ...
 
+    def lease_holder(self, session_id: SessionId) -> Lease | None:
+        """The lease that somebody holds now, to be looked at only; None when it could be taken.
+
+        Raises SessionNotFoundError.
+        """
+        ...
+
     def delete_session(self, session_id: SessionId) -> None:
         """Remove a session with its graph. Raises SessionNotFoundError, SessionBusyError."""
         ...
