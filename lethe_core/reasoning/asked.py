@@ -27,18 +27,47 @@ _NUMERAL = re.compile(
     re.IGNORECASE,
 )
 
-_UNIT_WORDS: dict[str, str] = {
-    "percent": "%", "per cent": "%", "pct": "%", "%": "%",
-    "minute": "min", "minutes": "min", "min": "min", "hour": "h", "hours": "h", "second": "s", "seconds": "s",
-    "day": "d", "days": "d", "week": "week", "weeks": "week", "month": "month", "months": "month",
-    "year": "year", "years": "year", "metre": "m", "metres": "m", "meter": "m", "meters": "m", "m": "m",
-    "mm": "mm", "cm": "cm", "km": "km", "kilometre": "km", "kilometres": "km", "mile": "mile", "miles": "mile",
-    "m/s": "m/s", "km/h": "km/h", "mph": "mph", "knots": "kn", "kn": "kN", "kw": "kW", "mw": "MW", "kwh": "kWh",
-    "mwh": "MWh", "kg": "kg", "tonne": "t", "tonnes": "t", "t": "t", "litre": "l", "litres": "l",
-    "people": "person", "person": "person", "persons": "person", "passengers": "person", "passenger": "person",
-    "visitors": "visitor", "customers": "customer", "trips": "trip", "votes": "vote", "°c": "°C", "bar": "bar",
-    "pounds": "£", "euros": "€", "dollars": "$", "million": "million", "billion": "billion",
-}  # fmt: skip
+_SPELLINGS = {
+    "%": "% percent pct",
+    "min": "min minute minutes",
+    "h": "h hour hours",
+    "s": "s second seconds",
+    "d": "day days",
+    "week": "week weeks",
+    "month": "month months",
+    "year": "year years",
+    "mm": "mm",
+    "cm": "cm",
+    "m": "m metre metres meter meters",
+    "km": "km kilometre kilometres kilometer kilometers",
+    "mile": "mile miles",
+    "m/s": "m/s",
+    "km/h": "km/h",
+    "mph": "mph",
+    "kn": "knot knots",
+    "kN": "kn",
+    "kW": "kw",
+    "MW": "mw",
+    "kWh": "kwh",
+    "MWh": "mwh",
+    "kg": "kg",
+    "t": "t tonne tonnes",
+    "l": "litre litres",
+    "person": "person persons people passenger passengers",
+    "visitor": "visitor visitors",
+    "customer": "customer customers",
+    "trip": "trip trips",
+    "vote": "vote votes",
+    "°C": "°c",
+    "bar": "bar",
+    "£": "pounds",
+    "€": "euros",
+    "$": "dollars",
+    "million": "million",
+    "billion": "billion",
+}
+_UNIT_WORDS = {word: unit for unit, spellings in _SPELLINGS.items() for word in spellings.split()}
+_UNIT_WORDS["per cent"] = "%"
 _QUANTITY = re.compile(
     r"(?P<money>[£€$¥])?\s?(?P<number>(?<![\w.,])-?\d+(?:,\d{3})*(?:\.\d+)?)"
     r"(?:[\s\u00a0\u202f-]?(?P<unit>per cent|%|°C|[A-Za-z]+(?:/[a-z]+)?)(?![A-Za-z]))?"
@@ -66,28 +95,36 @@ def quantities(text: str) -> list[Quantity]:
     found: list[Quantity] = []
     for match in _QUANTITY.finditer(text):
         unit = match.group("money") or _UNIT_WORDS.get(fold(match.group("unit") or ""), "")
-        if match.group("unit") in ("kN", "MW", "mW"):
-            unit = match.group("unit")
         found.append(Quantity(match.group("number").replace(",", ""), unit))
     return found
 
 
+_TIME = frozenset({"min", "h", "s", "d", "week", "month", "year"})
+_LENGTH = frozenset({"mm", "cm", "m", "km", "mile"})
+_MONEY = frozenset({"£", "€", "$", "million", "billion"})
 _ASK_UNITS: Sequence[tuple[str, frozenset[str]]] = (
-    (r"percent|per cent|share|proportion|rate", frozenset({"%"})),
-    (r"how (?:long|soon|quickly)|duration|time limit", frozenset({"min", "h", "s", "d", "week", "month", "year"})),
+    (r"percent|per cent|percentage|share|proportion|rate", frozenset({"%"})),
+    (r"how (?:long|soon|quickly)|duration|time limit", _TIME),
     (r"how (?:powerful|strong)|power|rating", frozenset({"kW", "MW", "kN"})),
     (r"(?:wind|top|maximum) speeds?|how fast|speed", frozenset({"m/s", "km/h", "mph", "kn"})),
-    (r"diameter|how (?:thick|wide|tall|high|deep)|height|width|length|distance|how far", frozenset({"mm", "cm", "m", "km", "mile"})),
+    (r"diameter|how (?:thick|wide|tall|high|deep|far)|height|width|length|distance", _LENGTH),
     (r"how heavy|weigh|weight|mass", frozenset({"kg", "t"})),
-    (r"costs?|price|fares?|how much|fee|income|revenue|budget", frozenset({"£", "€", "$", "million", "billion"})),
-)  # fmt: skip
+    (r"costs?|price|fares?|how much|fee|income|revenue|budget", _MONEY),
+)
 _ASKS_DATE = re.compile(
     r"\b(?:when|(?:what|which) (?:date|year|day|month|century|decade)|by what date|in what year|born on)\b",
     re.I,
 )
+_MEASURES = (
+    "many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep|old|large|big"
+)
+_FIGURES = (
+    "number|share|percentage|diameter|population|speeds?|price|cost|height|length|weight|output|limit"
+    "|capacity"
+)
 _ASKS_NUMBER = re.compile(
-    r"\bhow (?:many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep|old|large|big)\b"
-    r"|\bwhat (?:is |was |are |were )?(?:the )?(?:\w+ ){0,3}?(?:number|share|percentage|diameter|population|speeds?|price|cost|height|length|weight|output|limit|capacity)\b",
+    rf"\bhow (?:{_MEASURES})\b"
+    rf"|\bwhat (?:is |was |are |were )?(?:the )?(?:\w+ ){{0,3}}?(?:{_FIGURES})\b",
     re.I,
 )
 _ASKS_WHO = re.compile(r"\b(?:who|whom|whose)\b", re.I)

@@ -8,6 +8,7 @@ each of its items is another: which of the two is quoted is the selection's to s
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from lethe_core.din.document import EvidenceBlock
@@ -20,7 +21,7 @@ Kind = Literal["sentence", "row", "list", "item"]
 MARKER = re.compile(r"^\s*(?:[-*+•‣▪–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+")
 # What a document says about itself is shown by the citation; it answers nothing.
 _LABEL = re.compile(
-    r"^\W*(?:last )?(?:date|updated|author|issued[_ ]by|edition|version|title|prepared by|compiled by|kept by)"
+    r"^\W*(?:last )?(?:date|updated|author|issued[_ ]by|edition|version|title|(?:prepared|compiled|kept) by)"
     r"\W*:\s*\S",
     re.IGNORECASE,
 )
@@ -88,7 +89,7 @@ def _pieces(content: str, config: CandidateConfig) -> Iterator[tuple[Kind, str, 
 
 def _list(content: str, block: Block, lead: str, config: CandidateConfig) -> Iterator[tuple[Kind, str, str]]:
     edges = (*block.items, block.end)
-    items = [content[start:end].strip() for start, end in zip(edges, edges[1:], strict=False)]
+    items = [content[start:end].strip() for start, end in pairwise(edges)]
     whole = content[block.start - len(lead) : block.end].strip()
     if len(items) <= config.longest_list and len(whole) <= config.longest_list_characters:
         yield "list", whole, ""

@@ -1,4 +1,4 @@
-"""The extractive reasoner: reads a DIN, answers with operations, quotes and never paraphrases (algorithms.md 9).
+"""The extractive reasoner: reads a DIN, answers with operations, only ever quotes (algorithms.md 9).
 
 `decide` is a pure function of the DIN and the embedder. A task goes through parts, searches, quotations,
 end; which of them is next is told by the DIN alone: its subtasks, its warn lines, its evidence.
@@ -28,6 +28,7 @@ from lethe_core.reasoning.queries import (
 )
 from lethe_core.reasoning.quotes import render
 from lethe_core.reasoning.reading import Reading, ReadingConfig, read
+from lethe_core.reasoning.relevance import split_lead
 from lethe_core.reasoning.terms import STOP, fold, words
 
 _LINE = 1_000  # characters of a description, a query, a reason
@@ -58,7 +59,9 @@ def decide(din: DinRead, embedder: Embedder, config: ExtractiveConfig | None = N
 
 def _create(number: int, part: str) -> Operation:
     description = part[:_LINE].strip()
-    return Create(op="create", ref=f"n{number}", description=description, embed_text=_embed_text(description))
+    # Without the shared lead-in, or all parts would look alike to whatever compares them.
+    told = _embed_text(split_lead(description)[1])
+    return Create(op="create", ref=f"n{number}", description=description, embed_text=told)
 
 
 def _research(din: DinRead, embedder: Embedder, config: ExtractiveConfig) -> list[Operation]:

@@ -8,6 +8,7 @@ that are no markers (3.5 m, dates, "No. 4") never split: markers must count up f
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from lethe_core.din.operations import MAX_OPERATIONS
 from lethe_core.reasoning.terms import content, names
@@ -83,7 +84,7 @@ def _bulleted(text: str, config: PartsConfig) -> tuple[str, list[str]]:
 def _questions(text: str, config: PartsConfig) -> tuple[str, list[str]]:
     cuts = [match.end() for match in _QUESTION_END.finditer(_shield(text))]
     edges = [0, *cuts, len(text)]
-    pieces = [text[start:end].strip() for start, end in zip(edges, edges[1:], strict=False)]
+    pieces = [text[start:end].strip() for start, end in pairwise(edges)]
     asked = [piece for piece in pieces if "?" in piece]
     if len(asked) < 2 or any(not content(piece) for piece in asked):
         return "", []

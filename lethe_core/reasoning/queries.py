@@ -70,7 +70,7 @@ def hop_queries(task: str, bridges: Sequence[str], config: QueryConfig | None = 
 
 
 def reworded(task: str, config: QueryConfig | None = None) -> list[str]:
-    """Another wording: the names alone, or the longest words when there are none, without a shared lead-in."""
+    """Another wording: the names alone, or the longest words, without a shared lead-in."""
     config = config or QueryConfig()
     tail = task.rsplit(": ", 1)[-1]
     told = _distinct(names(tail))

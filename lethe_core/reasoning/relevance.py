@@ -14,15 +14,17 @@ import numpy as np
 
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
-from lethe_core.graph.arrays import FloatArray, Matrix
 from lethe_core.evidence.tables import row_text, split_cells
+from lethe_core.graph.arrays import FloatArray, Matrix
 from lethe_core.reasoning.asked import YEAR, Wanted, fits, wanted
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.terms import content, content_set, name_key, names, stem
 
+# "and who built it" asks another thing; ", who built it" goes on about the same.
 _CLAUSE = re.compile(
-    r"(?:,\s+and\s+|,\s+|;\s+|\s+and\s+)(?=(?:(?:by|in|on|at|for|to|from|of|with|under)\s+)?"
-    r"(?:what|which|when|where|who|whom|whose|how)\b)(?!which\b|who\b|whose\b|where\b(?! (?:is|are|was|were)))",
+    r"(?:,?\s+and\s+(?=(?:(?:by|in|on|at|for|to|from|of|with|under)\s+)?"
+    r"(?:what|which|when|where|who|whom|whose|how)\b(?!['’]s))"
+    r"|[,;]\s+(?=(?:what|when|how|where (?:is|are|was|were)|(?:by|in|at|on) (?:what|which))\b))",
     re.IGNORECASE,
 )
 _MEASURE = re.compile(r"\bhow (\w+)", re.IGNORECASE)

@@ -11,8 +11,7 @@ from functools import lru_cache
 
 _WORD = re.compile(r"[^\W_]+(?:['’.\-/][^\W_]+)*", re.UNICODE)
 MONTHS = frozenset(
-    ("january", "february", "march", "april", "may", "june")
-    + ("july", "august", "september", "october", "november", "december")
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
 
 # Function words, question words, and verbs that say nothing about a subject.
@@ -44,8 +43,13 @@ def stem(word: str) -> str:
     if len(word) <= 3 or any(character.isdigit() for character in word):
         return word
     for ending, replacement, shortest in (
-        ("ies", "y", 5), ("ied", "y", 5), ("sses", "ss", 5), ("ches", "ch", 6), ("shes", "sh", 6), ("xes", "x", 5),
-    ):  # fmt: skip
+        ("ies", "y", 5),
+        ("ied", "y", 5),
+        ("sses", "ss", 5),
+        ("ches", "ch", 6),
+        ("shes", "sh", 6),
+        ("xes", "x", 5),
+    ):
         if word.endswith(ending) and len(word) >= shortest:
             return word[: -len(ending)] + replacement
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -96,7 +100,7 @@ def content_set(text: str) -> frozenset[str]:
     return frozenset(content(text))
 
 
-_JOIN = r"(?:of|the|de|von|van|der|du|la|le|and|for|in|on|del|da|di|al|bin|ap)"
+_JOIN = r"(?:of|the|de|von|van|der|du|la|le|for|del|da|di|al|bin|ap)"
 _CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ][\w’'.\-]*|[A-Z]\.)"
 _NAME = re.compile(
     rf"{_CAPITAL}(?:(?:[ \u00a0]|, (?=[A-Z]{{2,}}\b)){_CAPITAL}|[ ]\d+(?![.,]?\d)"

@@ -1,0 +1,44 @@
+"""The kind of answer that a question wants, and whether a text can hold it."""
+
+import pytest
+
+from lethe_core.reasoning.asked import fits, quantities, wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was the bridge opened?", "date"),
+        ("by what date does it have to be replaced", "date"),
+        ("How many people may ride?", "number"),
+        ("What is the diameter of the rope?", "number"),
+        ("Who leads the society?", "who"),
+        ("and where is it based?", "where"),
+        ("Are both of them directors?", "other"),
+    ],
+)
+def test_kind_of_answer(question: str, kind: str) -> None:
+    assert wanted(question).kind == kind
+
+
+def test_a_date_question_wants_a_date() -> None:
+    want = wanted("When was it opened?")
+    assert fits("It opened in May 1893.", want)
+    assert not fits("It opened with a speech.", want)
+
+
+def test_a_number_must_have_the_unit_that_is_asked_for() -> None:
+    want = wanted("How powerful is it?")
+    assert fits("It gives 54 kW.", want)
+    assert not fits("It is 54 m long.", want)
+
+
+def test_a_table_header_can_say_the_unit() -> None:
+    want = wanted("How long did each last?")
+    assert fits("| 2024-06-27 | lightning | 143 |", want, "| date | cause | minutes_lost |\n|---|---|---|")
+    assert not fits("| 2024-06-27 | lightning | 143 |", want, "| date | cause | riders |\n|---|---|---|")
+
+
+def test_quantities_keep_value_and_unit() -> None:
+    found = [(q.value, q.unit) for q in quantities("£1,250 for 36 mm of rope, 94.8 per cent on time, 5 kN")]
+    assert found == [("1250", "£"), ("36", "mm"), ("94.8", "%"), ("5", "kN")]

@@ -1,0 +1,130 @@
+"""What is quoted: about the task, few, the current state before the older, each thing named."""
+
+from collections.abc import Sequence
+
+from lethe_core.control.embedding import Embedder
+from lethe_core.din.document import EvidenceBlock
+from lethe_core.graph.nodes import ShortId
+from lethe_core.reasoning.reading import read
+
+ROPES = "| Rope | Line | Duty | Diameter |\n|---|---|---|---|\n"
+
+
+def block(
+    number: int, title: str, content: str, *, date: str = "", older: bool = False, period: str = ""
+) -> EvidenceBlock:
+    return EvidenceBlock(
+        ShortId(f"e-{number:04x}"),
+        title,
+        f"{title}-{date or period}.md",
+        date,
+        None,
+        older,
+        period,
+        False,
+        "",
+        content,
+    )
+
+
+def quoted(task: str, evidence: Sequence[EvidenceBlock], embedder: Embedder) -> list[str]:
+    reading = read(task, evidence, embedder)
+    assert reading.about
+    return [reading.pieces[index].text for index in reading.quoted]
+
+
+def test_a_comparison_quotes_both_that_it_names(embedder: Embedder) -> None:
+    evidence = [
+        block(1, "Anna Berg", "Anna Berg (born 1950) is a Danish judge and writer. She lives in Aarhus."),
+        block(2, "Courts", "The courts of Denmark sit in three instances."),
+        block(3, "Carl Dahl", "Carl Dahl is a Norwegian film director. He was a judge of dog shows."),
+    ]
+    text = " ".join(quoted("Are Anna Berg and Carl Dahl both film directors?", evidence, embedder))
+    assert "Anna Berg (born 1950)" in text
+    assert "Carl Dahl is a Norwegian film director." in text
+
+
+def test_of_a_table_the_row_that_has_all_of_the_task_is_quoted(embedder: Embedder) -> None:
+    rows = [
+        "| H-16 | Harbour Line | Haulage | 32 mm |",
+        "| A-17 | Abbey Line | Haulage | 36 mm |",
+        "| A-18 | Abbey Line | Balance | 26 mm |",
+    ]
+    evidence = [block(n, "Rope register", ROPES + row, date="2025") for n, row in enumerate(rows, start=1)]
+    got = quoted("What is the diameter of the hauling rope of the Abbey Line?", evidence, embedder)
+    assert got == [rows[1]]
+
+
+def test_rows_that_say_as_much_are_quoted_together(embedder: Embedder) -> None:
+    header = "| date | line | cause | minutes_lost |\n|---|---|---|---|\n"
+    rows = [
+        "| 2024-06-27 | Abbey Line | lightning | 143 |",
+        "| 2024-07-03 | Harbour Line | door fault | 24 |",
+        "| 2024-08-14 | Harbour Line | lightning | 87 |",
+    ]
+    evidence = [block(n, "Stoppages", header + row, date="2024") for n, row in enumerate(rows, start=1)]
+    got = quoted(
+        "Which stoppages were put down to lightning, and how long did each last?", evidence, embedder
+    )
+    assert got == [rows[0], rows[2]]
+
+
+def test_contradicting_editions_stand_side_by_side_newest_first(embedder: Embedder) -> None:
+    text = "The last passenger must be off a Harbour Line car within {} minutes of the stop."
+    evidence = [
+        block(1, "Plan 1", text.format(35), date="2021-03-29", older=True),
+        block(2, "Plan 2", text.format(25), date="2024-05-20"),
+    ]
+    got = quoted("How soon must the last passenger be off a Harbour Line car?", evidence, embedder)
+    assert got[0] == text.format(25)
+    assert got[1:] in ([], [text.format(35)])
+
+
+def test_the_newest_period_is_quoted_when_the_latest_is_asked_for(embedder: Embedder) -> None:
+    text = "The ferry carried {} passengers in the quarter from {} 2024."
+    evidence = [
+        block(
+            1,
+            "Quarterly report, January to March 2024",
+            text.format("33,418", "January to March"),
+            period="2024-Q1",
+        ),
+        block(
+            2,
+            "Quarterly report, April to June 2024",
+            text.format("58,902", "April to June"),
+            period="2024-Q2",
+        ),
+    ]
+    got = quoted(
+        "How many passengers did the ferry carry in the latest quarter reported?", evidence, embedder
+    )
+    assert got == [text.format("58,902", "April to June")]
+
+
+def test_never_more_than_eight_quotations(embedder: Embedder) -> None:
+    evidence = [
+        block(n, f"Keeper {n}", f"The lighthouse keeper number {n} lit lamp {n} on island {n}.")
+        for n in range(40)
+    ]
+    assert 1 <= len(quoted("Which lighthouse keeper lit the lamp on each island?", evidence, embedder)) <= 8
+
+
+def test_noise_is_no_answer(embedder: Embedder) -> None:
+    evidence = [
+        block(1, "Ferries", "The point of departure is the harbour. Tickets are sold on board."),
+        block(2, "Harbour", "The harbour was deepened in 1961 by the borough."),
+    ]
+    assert not read("What is the boiling point of tungsten hexafluoride?", evidence, embedder).about
+    assert not read("Who chairs the Zyrax Institute?", evidence, embedder).about
+
+
+def test_a_second_hop_has_the_names_that_the_best_evidence_mentions(embedder: Embedder) -> None:
+    evidence = [block(1, "Grace Krilanovich", "Her first novel was published by Two Dollar Radio in 2010.")]
+    task = "Which company published the first novel of Grace Krilanovich, and where is it based?"
+    assert "Two Dollar Radio" in read(task, evidence, embedder).bridges
+    both = [
+        *evidence,
+        block(2, "Two Dollar Radio", "It is a family press that keeps an office in Columbus, Ohio."),
+    ]
+    assert any("Columbus" in text for text in quoted(task, both, embedder))
