@@ -50,10 +50,13 @@ def session_deps(
                 ),
             )
         )
+        reasoner = open_reasoner(settings, embedder)
+        if isinstance(reasoner, OpenAIChat):
+            stack.callback(reasoner.close)
         yield SessionDeps(
             store=store,
             embedder=embedder,
-            reasoner=open_reasoner(settings, embedder),
+            reasoner=reasoner,
             search=(search,),
             tokens=WordLlamaTokenCounter(),
             nli=None,

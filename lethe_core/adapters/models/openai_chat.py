@@ -1,54 +1,81 @@
 """Any OpenAI-compatible chat server: llama.cpp, vLLM, Ollama, LM Studio, OpenAI, OpenRouter.
 
-The answer is streamed, so that a server that died is noticed while a slow one may think for minutes.
+The answer is streamed, so that a server that died is noticed while a slow one may think for minutes. One
+HTTP client serves all calls; redirections are not followed, and a proxy of the environment is not used for a
+server on this machine.
 """
 
 import json
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 import httpx
-from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
+from pydantic import SecretStr
 
+from lethe_core.adapters.models.openai_connection import (
+    checked_key,
+    ended_at,
+    endpoint_of,
+    open_client,
+    retry_after,
+)
+from lethe_core.adapters.models.openai_refusal import Refusal, error_text, is_length_reached, refusal
+from lethe_core.adapters.models.openai_request import Abilities, request_body, without_refused
+from lethe_core.adapters.models.openai_stream import (
+    Completion,
+    CutOffError,
+    DeadlinePassedError,
+    ServerSaidError,
+    read_completion,
+)
 from lethe_core.errors import CredentialsError, ModelResponseError, ModelUnavailableError
 from lethe_core.reasoning.protocol import Answer, Prompt
 
 CONNECT_SECONDS: Final = 10.0
-MAX_ERROR_TEXT: Final = 300  # characters of a server's own words that are worth repeating
-MAX_ANSWER_BYTES: Final = 4_000_000  # a server that streams for ever is cut off
-TRANSIENT: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+CHECK_SECONDS: Final = 180.0  # a server that loads its model at the first request takes minutes for a big one
+LOADING_SECONDS: Final = 120.0
+LOADING_POLL: Final = 0.5
+MAX_WAITS: Final = 2  # for a server that says when to come again
+MAX_WAIT_SECONDS: Final = 60.0
+MIN_KEY: Final = 8  # characters; a shorter one ("none") is no secret, and stands in ordinary words
+
+# What servers are known to stumble over in a schema, in the fewest tokens.
+_PROBE: Final = Prompt(
+    system="Answer in JSON.",
+    user='Answer {"ok":"yes"}',
+    schema={
+        "type": "object",
+        "properties": {
+            "ok": {"anyOf": [{"const": "yes"}, {"type": "string", "minLength": 1, "maxLength": 9}]},
+            "why": {"type": "string", "maxLength": 9},
+        },
+        "required": ["ok"],
+        "additionalProperties": False,
+    },
+    thinking_tokens=1,
+    max_answer_tokens=16,
+)
 
 
-class _Delta(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    content: str | None = None
+class _RefusedError(Exception):
+    """A request that the server did not answer with a completion."""
 
-
-class _Choice(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    delta: _Delta | None = None
-    message: _Delta | None = None
-
-
-class _Usage(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-class _Chunk(BaseModel):
-    """One server-sent event, or the whole object of a server that does not stream."""
-
-    model_config = ConfigDict(extra="ignore")
-    choices: list[_Choice] = []
-    usage: _Usage | None = None
-    error: Any = None
+    def __init__(
+        self, status: int, said: str, *, location: str = "", retry_after: float | None = None
+    ) -> None:
+        super().__init__()
+        self.status = status
+        self.said = said
+        self.location = location
+        self.retry_after = retry_after
 
 
 class OpenAIChat:
-    """A reasoner behind ``/chat/completions``."""
+    """A reasoner behind ``/chat/completions``; may be used from several threads.
+
+    base_url: with or without a trailing slash; a query (``?api-version=…``) is kept.
+    Raises ConfigError for a base URL that is none, CredentialsError for a key that no header can hold.
+    """
 
     def __init__(
         self,
@@ -59,11 +86,22 @@ class OpenAIChat:
         context_window: int = 32768,
         read_timeout: float = 600.0,
     ) -> None:
-        self._base_url = base_url.rstrip("/")
+        self._endpoint = endpoint_of(base_url)
+        # Without what could be a password in it.
+        shown = self._endpoint.copy_with(username=None, password=None, query=None)
+        self._where = f"the model server at {str(shown).removesuffix('/chat/completions')}"
         self._model = model
-        self._key = api_key or SecretStr("")
+        self._key = checked_key(api_key)
         self._window = context_window
         self._read_timeout = read_timeout
+        openai = self._endpoint.host == "api.openai.com"
+        self._abilities = (
+            Abilities(form="schema", thinking=False, length_field="max_completion_tokens")
+            if openai
+            else Abilities()
+        )
+        self._proven: frozenset[str] = frozenset()  # forms in which an answer has come
+        self._client = open_client(self._endpoint, self._key)
 
     @property
     def name(self) -> str:
@@ -81,141 +119,151 @@ class OpenAIChat:
     def context_window(self) -> int:
         return self._window
 
+    def close(self) -> None:
+        """Close the connections; the reasoner cannot be used any more."""
+        self._client.close()
+
     def check(self) -> None:
-        """Ask for one token. Raises CredentialsError or ModelUnavailableError."""
-        body = {"model": self._model, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 1}
-        with self._post(body, deadline=time.monotonic() + 60.0) as response:
-            response.read()
+        """Have a few tokens answered, and learn what the server refuses.
+
+        Raises CredentialsError, ModelUnavailableError, ModelResponseError.
+        """
+        self._exchange(_PROBE, time.monotonic() + CHECK_SECONDS, probe=True)
 
     def answer(self, prompt: Prompt, *, deadline: float) -> Answer:
-        body: dict[str, Any] = {
-            "model": self._model,
-            "messages": [
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
-            ],
-            "max_tokens": prompt.thinking_tokens + prompt.max_answer_tokens,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            # llama.cpp and vLLM read a thinking budget here; servers that do not know it ignore it.
-            "thinking_budget_tokens": prompt.thinking_tokens,
-        }
-        if self._is_openai():
-            body["max_completion_tokens"] = body.pop("max_tokens")
-            del body["thinking_budget_tokens"]
-        if prompt.schema is not None:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "din_operations", "schema": prompt.schema, "strict": True},
-            }
-        with self._post(body, deadline=deadline) as response:
-            return self._collect(response, deadline)
-
-    def _is_openai(self) -> bool:
-        return httpx.URL(self._base_url).host == "api.openai.com"
-
-    @contextmanager
-    def _post(self, body: dict[str, Any], *, deadline: float) -> Iterator[httpx.Response]:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise ModelUnavailableError("no time is left for a call to the model")
-        timeout = httpx.Timeout(min(self._read_timeout, left), connect=min(CONNECT_SECONDS, left))
-        key = self._key.get_secret_value()
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        try:
-            with (
-                httpx.Client(timeout=timeout, headers=headers) as client,
-                client.stream("POST", f"{self._base_url}/chat/completions", json=body) as response,
-            ):
-                if response.status_code >= 400:
-                    response.read()
-                    raise self._refusal(response)
-                yield response
-        except httpx.TimeoutException:
-            raise ModelUnavailableError(
-                f"the model server at {self._base_url} did not answer in time "
-                "(LETHE_LLM_TIMEOUT sets how many seconds without a byte are waited for)"
-            ) from None
-        except (httpx.TransportError, httpx.InvalidURL, UnicodeError) as error:
-            raise ModelUnavailableError(
-                f"the model server at {self._base_url} cannot be reached: {error or type(error).__name__} "
-                "(is it running? LETHE_LLM_BASE_URL says where)"
-            ) from None
-
-    def _refusal(
-        self, response: httpx.Response
-    ) -> CredentialsError | ModelUnavailableError | ModelResponseError:
-        said = " ".join(_error_text(response).split())[:MAX_ERROR_TEXT]
-        status = response.status_code
-        where = f"the model server at {self._base_url}"
-        if status in (401, 403):
-            return CredentialsError(
-                f"{where} refused the key (HTTP {status}): {said} (set LETHE_LLM_API_KEY)"
-            )
-        if status == 404:
-            return CredentialsError(
-                f"{where} does not know the model {self._model!r} or the path (HTTP 404): {said} "
-                "(set LETHE_LLM_MODEL; the base URL usually ends in /v1)"
-            )
-        if status in TRANSIENT:
-            return ModelUnavailableError(f"{where} is not able to answer now (HTTP {status}): {said}")
-        if "model" in said.lower() and ("not found" in said.lower() or "does not exist" in said.lower()):
-            return CredentialsError(
-                f"{where} does not know the model {self._model!r}: {said} (set LETHE_LLM_MODEL)"
-            )
-        return ModelResponseError(f"{where} did not take the request (HTTP {status}): {said}")
-
-    def _collect(self, response: httpx.Response, deadline: float) -> Answer:
-        text: list[str] = []
-        usage, size = _Usage(), 0
-        for chunk in _events(response):
-            if time.monotonic() > deadline:
-                raise ModelUnavailableError("the model was still answering when the session's time ended")
-            if chunk.error:
-                raise ModelUnavailableError(
-                    f"the model server at {self._base_url} broke off: {str(chunk.error)[:MAX_ERROR_TEXT]}"
-                )
-            usage = chunk.usage or usage
-            for choice in chunk.choices[:1]:
-                part = choice.delta or choice.message
-                if part is not None and part.content:
-                    text.append(part.content)
-                    size += len(part.content)
-            if size > MAX_ANSWER_BYTES:
-                raise ModelResponseError(f"the model's answer is longer than {MAX_ANSWER_BYTES:,} characters")
+        """See the protocol. An empty answer is an answer: it was paid for, and is repaired like a bad one."""
+        completion = self._exchange(prompt, deadline)
         return Answer(
-            text="".join(text),
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
+            text=completion.text,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
             model=self._model,  # the name that was asked for: servers answer with paths of their own
         )
 
+    def _exchange(self, prompt: Prompt, deadline: float, *, probe: bool = False) -> Completion:
+        """Send a prompt until it is answered or nothing that could be changed would help."""
+        abilities = self._abilities
+        waits, loading_until = 0, min(deadline, time.monotonic() + LOADING_SECONDS)
+        while True:
+            try:
+                completion = self._send(request_body(self._model, prompt, abilities), deadline)
+            except _RefusedError as refused:
+                if probe and is_length_reached(refused.said):
+                    completion = Completion("", 0, 0)
+                elif refused.status == 503 and "loading" in refused.said.lower():
+                    self._wait(LOADING_POLL, loading_until, refused)
+                    continue
+                elif refused.retry_after is not None and waits < MAX_WAITS:
+                    waits += 1
+                    self._wait(refused.retry_after, deadline, refused)
+                    continue
+                else:
+                    abilities = self._without_refused(abilities, prompt, refused)
+                    continue
+            self._abilities = abilities
+            if prompt.schema is not None:
+                self._proven |= {abilities.form}
+            return completion
 
-def _events(response: httpx.Response) -> Iterator[_Chunk]:
-    """The objects of a stream of server-sent events; a plain JSON body is one object."""
-    if "text/event-stream" not in response.headers.get("content-type", ""):
-        yield _parse(response.read().decode("utf-8", "replace"))
-        return
-    for line in response.iter_lines():
-        if not line.startswith("data:"):
-            continue
-        data = line.removeprefix("data:").strip()
-        if data == "[DONE]":
-            return
-        yield _parse(data)
+    def _without_refused(self, abilities: Abilities, prompt: Prompt, refused: _RefusedError) -> Abilities:
+        """What to try next. Raises the refusal as an error when there is nothing to try."""
+        error = self._error(refused)
+        fewer = without_refused(
+            abilities,
+            refused.status,
+            refused.said,
+            schema=prompt.schema is not None,
+            proven=abilities.form in self._proven,
+        )
+        if isinstance(error, CredentialsError) or refused.status == 429 or fewer is None:
+            raise error
+        return fewer
+
+    def _wait(self, seconds: float, until: float, refused: _RefusedError) -> None:
+        if seconds > MAX_WAIT_SECONDS or time.monotonic() + seconds > until:
+            raise self._error(refused)
+        time.sleep(seconds)
+
+    def _error(self, refused: _RefusedError) -> Refusal:
+        return refusal(
+            self._where,
+            self._model,
+            refused.status,
+            self._scrubbed(refused.said),
+            location=self._scrubbed(refused.location),
+        )
+
+    def _scrubbed(self, text: str) -> str:
+        """A server's words without the key, which some repeat."""
+        return text.replace(self._key, "…") if len(self._key) >= MIN_KEY else text
+
+    def _send(self, body: dict[str, Any], deadline: float) -> Completion:
+        """One request. Raises _RefusedError, ModelUnavailableError, ModelResponseError."""
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise ModelUnavailableError("no time is left for a call to the model (--time-budget sets it)")
+        content = json.dumps(body).encode()
+        timeout = httpx.Timeout(min(self._read_timeout, left), connect=min(CONNECT_SECONDS, left))
+        try:
+            with (
+                self._client.stream(
+                    "POST",
+                    self._endpoint,
+                    content=content,
+                    headers={"Content-Type": "application/json", "Accept": "text/event-stream"},
+                    timeout=timeout,
+                ) as response,
+                ended_at(deadline, response),
+            ):
+                if response.status_code >= 300:
+                    raise _refused(response)
+                return read_completion(
+                    response.iter_bytes(),
+                    events="text/event-stream" in response.headers.get("content-type", ""),
+                    whole=bool({"transfer-encoding", "content-length"} & response.headers.keys()),
+                    prompt_bytes=sum(len(message["content"].encode()) for message in body["messages"]),
+                    deadline=deadline,
+                )
+        except ServerSaidError as error:
+            refused = _RefusedError(error.status, error.text)
+            if error.received:
+                raise self._error(refused) from None
+            raise refused from None
+        except ModelResponseError as error:
+            raise ModelResponseError(self._scrubbed(str(error))) from None
+        except (httpx.HTTPError, CutOffError, DeadlinePassedError) as error:
+            raise self._unavailable(error, deadline) from None
+
+    def _unavailable(self, error: Exception, deadline: float) -> ModelUnavailableError:
+        if time.monotonic() >= deadline - 0.05:  # a time-out of what was left ends a little early
+            return ModelUnavailableError(
+                f"{self._where} had not answered to the end when the time for the call was over "
+                "(--time-budget sets the session's)"
+            )
+        if isinstance(error, httpx.ConnectTimeout):
+            return ModelUnavailableError(
+                f"{self._where} cannot be reached: no connection within {CONNECT_SECONDS:.0f} s "
+                "(is it running? LETHE_LLM_BASE_URL says where)"
+            )
+        if isinstance(error, httpx.TimeoutException):
+            return ModelUnavailableError(
+                f"{self._where} sent nothing for {self._read_timeout:g} s "
+                "(LETHE_LLM_TIMEOUT sets how long a silence is waited out)"
+            )
+        if isinstance(error, httpx.ConnectError | httpx.ProxyError | httpx.UnsupportedProtocol):
+            return ModelUnavailableError(
+                f"{self._where} cannot be reached: {error or type(error).__name__} "
+                "(is it running? LETHE_LLM_BASE_URL says where)"
+            )
+        return ModelUnavailableError(
+            f"{self._where} broke off in the middle of its answer (see the server's log: did it crash?)"
+        )
 
 
-def _parse(data: str) -> _Chunk:
-    try:
-        return _Chunk.model_validate_json(data)
-    except ValidationError:
-        raise ModelResponseError(f"the model server sent what is no completion: {data[:200]!r}") from None
-
-
-def _error_text(response: httpx.Response) -> str:
-    try:
-        body = json.loads(response.content)
-        error = body.get("error", body)
-        return str(error.get("message", error) if isinstance(error, dict) else error)
-    except (ValueError, AttributeError):
-        return response.text
+def _refused(response: httpx.Response) -> _RefusedError:
+    return _RefusedError(
+        response.status_code,
+        error_text(response),
+        location=response.headers.get("location", "")[:200],
+        retry_after=retry_after(response),
+    )
