@@ -73,6 +73,12 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr = Field(default=SecretStr(""), description="Its key; environment only.")
     llm_model: str = Field(default="", description="The model's name on that server.")
     llm_context_window: int = Field(default=32768, ge=4096, description="Tokens that the model can hold.")
+    llm_max_answer_tokens: int = Field(
+        default=2048, ge=64, description="Tokens of an answer of the model at most, thinking aside."
+    )
+    llm_max_thinking_tokens: int = Field(
+        default=12288, ge=0, description="Tokens it may think with at most; 0: it does not think."
+    )
     llm_timeout: float = Field(default=600.0, gt=0, description="Seconds without a byte before a call fails.")
 
     embedding: str = Field(default="wordllama-256", description="The embedding model.")

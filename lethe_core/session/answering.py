@@ -21,7 +21,6 @@ from lethe_core.session.handle import SessionHandle
 from lethe_core.session.record import next_round
 from lethe_core.session.stopping import last_signals
 
-MAX_ANSWER_TOKENS: Final = 2048
 NOT_ASKED: Final = "cap:"  # begins the failure of a call that was not made because of a cap
 
 
@@ -66,7 +65,7 @@ def prompt_for(session: SessionHandle, round_number: int) -> Prompt:
             record.pressure,
             repair_round=round_number,
         ),
-        max_answer_tokens=MAX_ANSWER_TOKENS,
+        max_answer_tokens=session.deps.settings.llm_max_answer_tokens,
     )
 
 

@@ -35,7 +35,11 @@ class SessionDeps:
 
     @property
     def budget(self) -> BudgetConfig:
+        usual = BudgetConfig()
+        most = max(1, self.settings.llm_max_thinking_tokens)
         return BudgetConfig(
+            thinking_min=min(usual.thinking_min, most),
+            thinking_max=min(usual.thinking_max, most),
             max_iterations=self.settings.max_iterations,
             min_iterations=self.settings.min_iterations,
             time_budget=self.settings.time_budget,

@@ -17,7 +17,7 @@ from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.reasoning.protocol import Answer, Prompt
 from lethe_core.report.gathering import section_key
 from lethe_core.report.outcome import FINISHED
-from lethe_core.session.answering import MAX_ANSWER_TOKENS, cost_of, keep_caps
+from lethe_core.session.answering import cost_of, keep_caps
 from lethe_core.session.composing import RESERVE
 from lethe_core.session.handle import SessionHandle
 
@@ -92,7 +92,7 @@ def section_prompt(session: SessionHandle, n: int) -> tuple[Prompt, frozenset[st
         user="\n".join(lines),
         schema=None,
         thinking_tokens=thinking,
-        max_answer_tokens=MAX_ANSWER_TOKENS,
+        max_answer_tokens=deps.settings.llm_max_answer_tokens,
     )
     return prompt, frozenset(shown)
 
