@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Protocol
 
-from lethe_core.evidence.page import SearchOutcome
+from lethe_core.evidence.page import SearchOutcome, Skipped
 
 
 class SearchProvider(Protocol):
@@ -12,6 +12,11 @@ class SearchProvider(Protocol):
     @property
     def name(self) -> str:
         """What reports and logs call it."""
+        ...
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Sources that it knows of and cannot read, whatever is searched for."""
         ...
 
     def search(self, query: str, *, known: Collection[str], deadline: float) -> SearchOutcome:

@@ -18,7 +18,7 @@ from lethe_core.graph.nodes import EvidenceKind
 from lethe_core.graph.session_state import AnswerRecord, SessionPatch
 from lethe_core.reasoning.protocol import Answer, Prompt
 from lethe_core.session.handle import SessionHandle
-from lethe_core.session.record import next_round
+from lethe_core.session.record import REPAIR_ROUNDS, next_round
 from lethe_core.session.stopping import last_signals
 
 NOT_ASKED: Final = "cap:"  # begins the failure of a call that was not made because of a cap
@@ -49,16 +49,21 @@ def ask(session: SessionHandle, round_number: int) -> Answer:
 
 
 def prompt_for(session: SessionHandle, round_number: int) -> Prompt:
-    """The prompt of a round: the iteration's own, or for a repair that and what was wrong."""
+    """The prompt of a round: the iteration's own, or for a repair that and what was wrong.
+
+    The last round asks for a single operation: a model that could not put several together twice still gets
+    one thing done, and a server that keeps to a schema cannot but answer with a valid one. Measured with a
+    model of 135M parameters: 2 of 24 free answers were valid, and none was put right by its repairs.
+    """
     record = session.record
-    user = record.prompt
+    user, single = record.prompt, round_number == REPAIR_ROUNDS
     if round_number:
         last = record.answers[round_number - 1]
-        user = repair_prompt(record.prompt, last.text, last.errors)
+        user = repair_prompt(record.prompt, last.text, last.errors, single=single)
     return Prompt(
         system=record.system,
         user=user,
-        schema=operations_schema(answer_context(session)),
+        schema=operations_schema(answer_context(session), single=single),
         thinking_tokens=thinking_tokens(
             session.deps.budget,
             last_signals(session.state).complexity,

@@ -121,12 +121,12 @@ class _Application:
             patch = replace(patch, status=TaskStatus.PENDING)
         if self._counts:
             patch = replace(patch, n_productive=self._task.n_productive + 1)
-        if patch != TaskPatch():
-            tx.update_node(self._task.id, patch)
+        tx.update_node(self._task.id, patch)
         tx.update_session(
             SessionPatch(
                 phase=replace(record, outcome=Outcome.APPLIED, calls=calls),
-                n_unanswered=0,
+                # An answer that changed nothing is none: a model that repeats itself must not go on for ever.
+                n_unanswered=0 if self._counts or calls or again else state.n_unanswered + 1,
                 notes=(*state.notes, *self._notes),
                 removed_citations=state.removed_citations + self._removed,
             )

@@ -171,3 +171,9 @@ def test_the_outcome_of_each_iteration_is_recorded_before_its_calls(world: Any) 
     assert driver.session.record.outcome is Outcome.APPLIED
     assert [call.argument for call in driver.session.record.calls] == [SEARCH["query"]]
     assert driver.session.snapshot.evidence == {}
+
+
+def test_a_model_that_only_repeats_itself_ends_the_loop(world: Any) -> None:
+    driver = world.scripted([CREATE], *[[CREATE | {"ref": "n1"}]] * 9)
+    assert driver.run() in ("model_unavailable", "no_ready_tasks")
+    assert driver.session.state.iterations <= 8

@@ -106,3 +106,13 @@ def test_the_state_stays_writable_when_the_root_is_done(world: Any) -> None:
     with driver.session.write() as tx:
         tx.update_session(SessionPatch(message="noted"))
     assert driver.session.state.message == "noted"
+
+
+def test_what_a_folder_holds_and_nobody_can_read_is_named_in_the_session(world: Any) -> None:
+    (world.corpus / "junk.pdf").write_bytes(b"%PDF-1.7 and nothing more")
+    driver = world.open()
+    (skipped,) = driver.session.state.skipped
+    assert skipped.source.endswith("junk.pdf")
+    assert skipped.reason
+    report = driver.report(driver.run())
+    assert [entry.source for entry in report.skipped] == [skipped.source]
