@@ -137,8 +137,11 @@ def _offered(is_root: bool, live_subtasks: bool, evidence: bool, tools: tuple[st
     return (*operations, "fail", "continue", *(tool for tool in TOOL_OPERATIONS if tool in tools))
 
 
-def operations_schema(context: AnswerContext) -> dict[str, Any]:
+def operations_schema(context: AnswerContext, *, single: bool = False) -> dict[str, Any]:
     """JSON schema of an answer: only what is offered, only ids that exist.
+
+    single: exactly one operation, without optional fields. What a schema cannot say (a ref is made before it
+    is named, and once; no tool beside `complete`) cannot go wrong then.
 
     Made of what grammar converters know: anyOf, const, enum, bounds of lists and strings. New tasks are
     called n1 to n12 in it, so that references to them can be listed like ids.
@@ -176,19 +179,26 @@ def operations_schema(context: AnswerContext) -> dict[str, Any]:
         "web_search": _variant("web_search", {"query": _text(200)}),
         "fetch_url": _variant("fetch_url", {"url": _text(500)}),
     }
+    if single:
+        variants = {name: _without_optional(variant) for name, variant in variants.items()}
     return {
         "type": "object",
         "properties": {
             "operations": {
                 "type": "array",
                 "minItems": 1,
-                "maxItems": MAX_OPERATIONS,
+                "maxItems": 1 if single else MAX_OPERATIONS,
                 "items": {"anyOf": [variants[name] for name in context.offered]},
             }
         },
         "required": ["operations"],
         "additionalProperties": False,
     }
+
+
+def _without_optional(variant: dict[str, Any]) -> dict[str, Any]:
+    needed = {name: variant["properties"][name] for name in variant["required"]}
+    return {**variant, "properties": needed}
 
 
 def _variant(op: str, fields: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -20,12 +20,28 @@ class RepairConfig:
 
 DEFAULT: Final = RepairConfig()
 
+_AGAIN: Final = (
+    "Answer again, whole: one JSON object with all operations that you want, these faults put right."
+)
+_AGAIN_SINGLE: Final = (
+    "Answer again: one JSON object with one operation, the most useful one now, without optional fields."
+)
 
-def repair_prompt(prompt: str, answer: str, errors: Sequence[str], config: RepairConfig = DEFAULT) -> str:
+
+def repair_prompt(
+    prompt: str,
+    answer: str,
+    errors: Sequence[str],
+    config: RepairConfig = DEFAULT,
+    *,
+    single: bool = False,
+) -> str:
     """The iteration's prompt with a section that quotes the last answer and names what was wrong with it.
 
     The prompt is the first round's: sections do not add up over rounds, and a prompt that has one already
     gets it replaced. `din.read.parse_din` reads the result like the prompt alone.
+
+    single: ask for one operation alone, which is harder to get wrong.
     """
     shown = [escape(" ".join(error.split()))[: config.error_length] for error in errors[: config.max_errors]]
     if len(errors) > config.max_errors:
@@ -36,7 +52,7 @@ def repair_prompt(prompt: str, answer: str, errors: Sequence[str], config: Repai
         *quote_lines(_bounded(answer, config)),
         "What was wrong with it:",
         *(f"- {error}" for error in shown),
-        "Answer again, whole: one JSON object with all operations that you want, these faults put right.",
+        _AGAIN_SINGLE if single else _AGAIN,
     ]
     return _without_repair(prompt).rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
 

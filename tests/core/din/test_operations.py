@@ -74,6 +74,14 @@ def test_schema_takes_one_to_twelve_operations() -> None:
     assert not accepted([VALID["continue"]] * 13)
 
 
+def test_a_single_operation_has_neither_company_nor_optional_fields() -> None:
+    validator = jsonschema.Draft202012Validator(operations_schema(CONTEXT, single=True))
+    for name, operation in VALID.items():
+        assert validator.is_valid({"operations": [operation]}) == (name != "create in full")
+        assert not validator.is_valid({"operations": [operation, VALID["continue"]]})
+    assert not validator.is_valid({"operations": []})
+
+
 def test_schema_offers_only_what_can_be_valid() -> None:
     bare = AnswerContext(ShortId("t-a3f1"), False, (ShortId("t-91aa"),), (), (), ())
     for name in ("synthesize", "complete", "web_search", "fetch_url"):

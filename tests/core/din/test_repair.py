@@ -49,3 +49,9 @@ def test_a_long_answer_is_shown_by_its_ends_and_many_faults_by_the_first() -> No
     assert text.count("- fault xxxxxxxxxxxxxx\n") == 2
     assert "- and 3 more\n" in text
     assert len(repair_prompt(PROMPT, "x" * 1_000_000, ["y" * 1_000_000] * 1_000)) < len(PROMPT) + 20_000
+
+
+def test_the_last_round_asks_for_a_single_operation() -> None:
+    text = repair_prompt(PROMPT, "one", ["first fault"], single=True)
+    assert "with one operation" in text
+    assert parse_din(text) == DIN
