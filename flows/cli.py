@@ -41,9 +41,9 @@ for command in (research, resume, report, sessions, doctor, server):
 
 def main() -> None:
     """The console script: run a command and exit with its code."""
-    # Two BLAS threads on two busy cores wait for each other: packing took 30 times as long with them.
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+    # Two BLAS threads on two busy cores wait for each other: packing took 30 times as long with them. Not
+    # OMP_NUM_THREADS: numpy and scipy do without, and a model run by torch would be left with one thread.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -93,7 +93,7 @@ def _run(session: SessionHandle, reason: str) -> State[Any]:
             progress.show()
             iterate(session)
         on_assembly()
-        sync_similar(session, final=True)
+        sync_similar.with_options(task_run_name="end, sync similar")(session, final=True)
         _write_sections(session, reason)
         return _end(session, progress, reason)
     except (KeyboardInterrupt, TerminationSignal) as interruption:

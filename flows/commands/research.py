@@ -75,8 +75,9 @@ def research(
     unavailable, 5 stopped at a limit (partial report), 6 session busy, 130 cancelled.
     """
     from flows.commands.finished import show_finished
+    from flows.commands.lease import refuse_if_held
     from flows.commands.running import Request, report_folder, run_session
-    from flows.commands.stored import check_question, find_session, recalled_settings
+    from flows.commands.stored import check_same_session, find_session, recalled_settings
     from lethe_core.session.opening import checked_question, checked_session_id, may_go_on
 
     question = checked_question(question)
@@ -86,7 +87,7 @@ def research(
     settings = effective_settings(flags, config=config, home=home).settings
     state = find_session(settings, name) if session else None
     if state is not None:
-        check_question(state, question)
+        check_same_session(settings, state, question)
         settings = recalled_settings(state, flags, config=config, home=home)
     request = Request(
         question=question,
@@ -101,6 +102,8 @@ def research(
     if state is not None and not may_go_on(state, settings.model_dump(mode="json")):
         return show_finished(request)
     _check(settings)
+    if state is not None:
+        refuse_if_held(settings, state.session_id)
     return run_session(request)
 
 

@@ -1,17 +1,11 @@
 """``lethe resume``: go on with a session by its name alone."""
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 import click
 
 from flows.commands.common import common_options, effective_settings
-
-if TYPE_CHECKING:
-    from lethe_core.config import Settings
-
-LEASE_WAIT: Final = 65.0  # a lease runs for 60 seconds; one that is renewed meanwhile belongs to the living
 
 
 @click.command(short_help="Go on with a session that was interrupted, or give it higher targets.")
@@ -42,8 +36,9 @@ def resume(
     at least one iteration, unless its question was answered.
     """
     from flows.commands.finished import show_finished
+    from flows.commands.lease import wait_for_lease
     from flows.commands.running import Request, report_folder, run_session
-    from flows.commands.stored import known_session, recalled_settings
+    from flows.commands.stored import check_same_session, known_session, recalled_settings
     from lethe_core.session.opening import may_go_on
 
     state = known_session(effective_settings(flags, config=config, home=home).settings, session)
@@ -61,36 +56,6 @@ def resume(
     )
     if not may_go_on(state, settings.model_dump(mode="json")):
         return show_finished(request)
-    _wait_for_lease(settings, session, quiet=quiet)
+    check_same_session(settings, state, state.goal)
+    wait_for_lease(settings, state.session_id, quiet=quiet)
     return run_session(request)
-
-
-def _wait_for_lease(settings: "Settings", session: str, *, quiet: bool) -> None:
-    """Wait while another run may be at work that is seen from here neither to live nor to have died.
-
-    A run that is alive renews its lease: then the store refuses, naming it. One that has certainly ended
-    holds none.
-    """
-    from flows.terminal import write_line
-    from lethe_core.adapters.stores import open_store
-    from lethe_core.adapters.stores.leases import busy
-    from lethe_core.adapters.stores.owner import owner_is_alive
-    from lethe_core.graph.nodes import SessionId
-
-    store = open_store(settings.store_url)
-    try:
-        begun = time.monotonic()
-        first = held = store.lease_holder(SessionId(session))
-        while held is not None:
-            renewed = first is None or held.until > first.until
-            if renewed or owner_is_alive(held.owner) or time.monotonic() - begun > LEASE_WAIT:
-                raise busy(held.session_id, held.owner, held.until)
-            if held is first and not quiet:
-                write_line(
-                    f"session {session} is held by {held.owner}, which cannot be seen from here: waiting "
-                    "until its lease runs out (a minute at most) …"
-                )
-            time.sleep(1.0)
-            held = store.lease_holder(SessionId(session))
-    finally:
-        store.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from flows.commands.common import absolute
 from flows.commands.stored import find_session
@@ -21,6 +21,9 @@ from lethe_core.report.outcome import EXIT_CANCELLED, outcome_of
 if TYPE_CHECKING:
     from lethe_core.config import Settings
     from lethe_core.report.model import ReportJson
+
+
+_OF_THE_ENGINE: Final = ("Finished in state", "Encountered exception", "Crash detected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ class _NoteHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         # Records with a trace, and of states, are the engine's; the error itself is said at the end.
-        if record.exc_info or record.getMessage().startswith(("Finished in state", "Encountered exception")):
+        if record.exc_info or record.getMessage().startswith(_OF_THE_ENGINE):
             return
         self._display.say(f"note: {shown(record.getMessage(), 300)}")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.commands.common import effective_settings
-from lethe_core.errors import SessionMismatchError, SessionNotFoundError
+from lethe_core.errors import SessionNotFoundError
 
 if TYPE_CHECKING:
     from lethe_core.config import Settings
@@ -52,13 +52,12 @@ def known_session(settings: "Settings", name: str) -> "SessionState":
     return state
 
 
-def check_question(state: "SessionState", question: str) -> None:
-    """Raises SessionMismatchError when the session asks another question."""
-    if state.goal != question:
-        raise SessionMismatchError(
-            f"session {state.session_id} asks another question: {state.goal[:200]!r}. "
-            "Take another --session, or none"
-        )
+def check_same_session(settings: "Settings", state: "SessionState", question: str) -> None:
+    """Raises SessionMismatchError for another question, StoreVersionError for another embedding model."""
+    from lethe_core.control.profiles import find_profile
+    from lethe_core.session.opening import check_same
+
+    check_same(state, question, find_profile(settings.embedding))
 
 
 def recalled_settings(
