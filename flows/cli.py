@@ -24,7 +24,23 @@ EXIT_BROKEN_PIPE: Final = 141  # 128 + SIGPIPE, as of every program whose reader
 EXIT_INTERRUPTED: Final = 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class ReaderLeft(Exception):
+    """Nobody reads standard output any more."""
+
+
+class Commands(click.Group):
+    """Keeps click from answering a broken pipe with exit code 1, which would look like an error."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise ReaderLeft from None
+        return code
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="lethe", message="%(prog)s %(version)s")
 def cli() -> None:
     """Research a question by itself and write a report in which every claim is cited.
@@ -54,14 +70,13 @@ def run(arguments: list[str]) -> int:
     """Run one command; every error becomes a line on standard error and an exit code."""
     try:
         code: Any = cli.main(arguments, prog_name="lethe", standalone_mode=False)
-        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 2
     except click.ClickException as error:
         return _complain(_of_click(error), error.exit_code)
-    except BrokenPipeError:
+    except ReaderLeft:
         # Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_BROKEN_PIPE

@@ -119,9 +119,9 @@ def _store(settings: Settings) -> Check:
 
 
 def _embedding(settings: Settings) -> Check:
-    from lethe_core.adapters.bootstrap import open_embedder
+    from lethe_core.adapters.models.embedders import open_embedder
 
-    embedder = open_embedder(settings)
+    embedder = open_embedder(settings.embedding)
     vector = embedder.embed_queries(["Does it answer?"])
     return Check("embedding", Level.OK, f"{settings.embedding} answers, {vector.shape[1]} dimensions")
 

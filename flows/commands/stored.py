@@ -83,7 +83,7 @@ def recalled_settings(
 
 def stored_report(settings: "Settings", session_id: "SessionId") -> "Report":
     """The report of a session as it stands, from the graph alone. Raises SessionNotFoundError."""
-    from lethe_core.adapters.bootstrap import open_embedder
+    from lethe_core.adapters.models.embedders import open_embedder
     from lethe_core.adapters.stores import open_store
     from lethe_core.report.assembly import ReportSettings, assemble
 
@@ -94,12 +94,12 @@ def stored_report(settings: "Settings", session_id: "SessionId") -> "Report":
     finally:
         store.close()
     # The model that filled the session, whatever is configured by now.
-    embedding = state.profile.partition("@")[0]
+    embedding, _, _ = state.profile.partition("@")
     quotations = int(state.config.get("report_quotations", settings.report_quotations))
     return assemble(
         snapshot,
         state,
-        embedder=open_embedder(settings.model_copy(update={"embedding": embedding})),
+        embedder=open_embedder(embedding),
         settings=ReportSettings(
             unsupported=state.config.get("report_unsupported", settings.report_unsupported),
             max_answer_quotes=quotations,

@@ -5,15 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lethe_core.adapters.models.embedding_cache import CachedEmbedder
+from lethe_core.adapters.models.embedders import open_embedder
 from lethe_core.adapters.models.openai_chat import OpenAIChat
 from lethe_core.adapters.models.tokens import WordLlamaTokenCounter
-from lethe_core.adapters.models.wordllama import WordLlamaEmbedder
 from lethe_core.adapters.sources.search import FolderSearch, SearchConfig
 from lethe_core.adapters.stores import open_store
 from lethe_core.config import Settings
 from lethe_core.control.embedding import Embedder
-from lethe_core.control.profiles import WORDLLAMA_256, find_profile
 from lethe_core.errors import ConfigError, CorpusError
 from lethe_core.reasoning.extractive import ExtractiveReasoner
 from lethe_core.reasoning.protocol import Reasoner
@@ -36,7 +34,7 @@ def session_deps(
     with ExitStack() as stack:
         store = open_store(settings.store_url)
         stack.callback(store.close)
-        embedder = open_embedder(settings)
+        embedder = open_embedder(settings.embedding)
         search = stack.enter_context(
             FolderSearch.open(
                 settings.corpus,
@@ -63,17 +61,6 @@ def session_deps(
             settings=settings,
             clock=clock or SystemClock(),
         )
-
-
-def open_embedder(settings: Settings) -> Embedder:
-    """The embedding model by its name. Raises ConfigError for one that is not there."""
-    profile = find_profile(settings.embedding)
-    if profile is not WORDLLAMA_256:
-        raise ConfigError(
-            f"the embedding model {profile.name} needs the adapter of the extra `models`, which this version "
-            f"does not have yet: use {WORDLLAMA_256.name}"
-        )
-    return CachedEmbedder(WordLlamaEmbedder())
 
 
 def open_reasoner(settings: Settings, embedder: Embedder) -> Reasoner:
