@@ -422,6 +422,25 @@ def test_a_refused_field_is_left_out_and_stays_left_out(
     assert not set(refused) & server.requests[-1].keys()
 
 
+def test_what_a_server_refuses_is_logged_once(server: Double, caplog: pytest.LogCaptureFixture) -> None:
+    server.reply = picky("response_format", "stream_options")
+    reasoner = server.reasoner()
+    for _ in range(2):
+        reasoner.answer(PROMPT, deadline=time.monotonic() + 10)
+    (record,) = [record for record in caplog.records if record.name.startswith("lethe_core")]
+    assert "JSON schemas" in record.getMessage()
+    assert "tokens" in record.getMessage()
+
+
+def test_an_overloaded_server_is_not_asked_again_at_once_whatever_it_says(server: Double) -> None:
+    server.reply = refusing(
+        503, "the reasoning model with this schema and these stream_options is overloaded"
+    )
+    with pytest.raises(ModelUnavailableError):
+        server.ask()
+    assert len(server.requests) == 1
+
+
 def test_only_what_the_server_names_is_left_out(server: Double) -> None:
     server.reply = picky("thinking_token_budget", says="{} is set but reasoning_config is not configured")
     server.ask()

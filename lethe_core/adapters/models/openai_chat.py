@@ -6,6 +6,7 @@ server on this machine.
 """
 
 import json
+import logging
 import time
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from lethe_core.adapters.models.openai_connection import (
     retry_after,
 )
 from lethe_core.adapters.models.openai_refusal import Refusal, error_text, is_length_reached, refusal
-from lethe_core.adapters.models.openai_request import Abilities, request_body, without_refused
+from lethe_core.adapters.models.openai_request import Abilities, limitations, request_body, without_refused
 from lethe_core.adapters.models.openai_stream import (
     Completion,
     CutOffError,
@@ -30,6 +31,8 @@ from lethe_core.adapters.models.openai_stream import (
 )
 from lethe_core.errors import CredentialsError, ModelResponseError, ModelUnavailableError
 from lethe_core.reasoning.protocol import Answer, Prompt
+
+_log = logging.getLogger(__name__)
 
 CONNECT_SECONDS: Final = 10.0
 CHECK_SECONDS: Final = 180.0  # a server that loads its model at the first request takes minutes for a big one
@@ -160,6 +163,8 @@ class OpenAIChat:
                 else:
                     abilities = self._without_refused(abilities, prompt, refused)
                     continue
+            if abilities != self._abilities and (refuses := limitations(abilities)):
+                _log.warning("%s does not take: %s", self._where, refuses)
             self._abilities = abilities
             if prompt.schema is not None:
                 self._proven |= {abilities.form}

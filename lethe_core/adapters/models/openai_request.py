@@ -45,6 +45,20 @@ class Abilities:
     length_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
 
 
+def limitations(abilities: Abilities) -> str:
+    """What a server has refused, in words."""
+    said = []
+    if abilities.form not in ("strict schema", "schema"):
+        said.append("JSON schemas (answers are checked, and asked for again when they do not fit)")
+    if not abilities.usage:
+        said.append("counting a stream's tokens (they are estimated)")
+    if not abilities.thinking:
+        said.append("a thinking budget")
+    if not abilities.thinking_room:
+        said.append("answers as long as thoughts and answer together")
+    return ", ".join(said)
+
+
 def request_body(model: str, prompt: Prompt, abilities: Abilities) -> dict[str, Any]:
     """The JSON object of a streamed chat completion."""
     room = prompt.thinking_tokens if abilities.thinking_room else 0
@@ -85,15 +99,16 @@ def without_refused(
     schema: whether the refused request had one.
     proven: whether a request of this form has been answered before: then a plain 500 is the server's trouble.
     """
-    words = said.lower()
-    if named := _named(abilities, words, schema=schema):
+    if status not in (400, 422, 500, 501):
+        return None  # about the key, the model or the hour, whatever words it uses
+    if named := _named(abilities, said.lower(), schema=schema):
         return named
-    if status in (400, 422, 501):
+    if status != 500:
         if abilities.thinking or abilities.usage:
             return replace(abilities, thinking=False, usage=False)
         return _next_form(abilities) if schema else None
     # llama-cpp-python answers 500, without a word on the reason, to a response_format that it does not know.
-    if status == 500 and schema and not proven and abilities.form != "none":
+    if schema and not proven and abilities.form != "none":
         plain = abilities.form in ("strict schema", "schema")
         return replace(abilities, form="object with schema" if plain else "none")
     return None
