@@ -41,7 +41,7 @@ _TOKEN = re.compile(
     r"|\d++(?:\.\d++){2,}+"  # 1.2.3
     r"|\d++[.,]\d++|\d++|(?<![\w.])\.\d++)"
     rf"(?:[ -]?(?P<scale>(?i:{_SCALE}))(?![^\W_]))?"
-    r"(?:[ ]?(?P<unit>°?[^\W\d_]{1,40}+(?:/[^\W\d_]{1,9})?[23]?|[%‰°$€£¥₹₩])(?!\w|['’]\w))?"
+    r"(?:[ ]?(?P<unit>[Pp]er[ ]cent|°?[^\W\d_]{1,40}+(?:/[^\W\d_]{1,9})?[23]?|[%‰°$€£¥₹₩])(?!\w|['’]\w))?"
     r"|(?P<word>[^\W\d_](?:\w|['’.-](?=[^\W_]))*+)"
     r"|(?P<symbol>[%‰°$€£¥₹₩])"
 )
@@ -204,7 +204,7 @@ def _measure(token: re.Match[str], prefix: str) -> tuple[str, str, str]:
     if token["scale"]:
         number = _scaled(number, SCALES[token["scale"].lower()])
     written = token["unit"] or ""
-    lowered = written.lower()
+    lowered = "".join(written.lower().split())  # "per cent"
     attached = bool(written) and not token["scale"] and token.start("unit") == token.end("number")
     if attached and lowered in SHORT_SCALES and (prefix or lowered == "k"):
         return _scaled(number, SHORT_SCALES[lowered]), "", ""
@@ -254,7 +254,9 @@ def _counted(text: str, end: int, behind: str) -> str:
     if not behind and (match := _BEHIND.match(text, end)):
         behind = match[1]
     noun = behind.lower()
-    return "" if noun in FUNCTION_WORDS or noun in POLARITY else noun.removesuffix("s")
+    if noun in FUNCTION_WORDS or noun in POLARITY:
+        return ""
+    return noun if "/" in noun else noun.removesuffix("s")  # "m/s" is no plural
 
 
 def _normal_number(raw: str) -> str:

@@ -6,6 +6,7 @@ library ``sentencex`` decides; what it gets wrong is repaired here and nothing e
 
 - it panics on a no-break space and its kin after an initial, so it is shown an ASCII shadow of the
   text, of the same length;
+- it takes a unit at the end of a sentence ("… 21 m/s. The …") for an initial;
 - it cuts after abbreviations that take a number ("approx. 3", "Vol. 2"), inside German dates
   ("3. Mai"), behind a list's number and before lower case.
 """
@@ -18,6 +19,7 @@ from itertools import pairwise
 import sentencex
 
 from lethe_core.evidence.blocks import Block, blocks
+from lethe_core.evidence.lexicon import UNITS
 
 _BEFORE_NUMBER = re.compile(
     r"(?:^|[\s(\[“\"'])(?:approx|ca?|circa|est|max|min|avg|no|nos|nr|vol|vols|ch|chap|sec|sect|fig|figs|tab|eq|"
@@ -35,6 +37,9 @@ _MONTH = re.compile(r"(?:Jan|Feb|M[aä]r|Apr|Ma[iy]|Jun|Jul|Aug|Sep|O[ck]t|Nov|D
 _ORDINAL = re.compile(r"\s*\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)]\s*$")
 _WIDE_STOP = re.compile(r"[。！？｡．]+[”’」』）】》\"']*")
 _FIELD = re.compile(r"[ \t]*[*_]{0,2}[A-Z][\w /()-]{0,40}[*_]{0,2}:[*_]{0,2}[ \t]+\S")
+_AFTER_UNIT = re.compile(
+    r"(?<=\d)[ ]?(?P<unit>_[CF]|[A-Za-z]{1,4}(?:/[A-Za-z]{1,3})?)\.[\"')\]]{0,3}\s{1,9}(?=[\"'(\[]?[A-Z])"
+)
 _LINE_START = re.compile(r"\n(?=[^\n])")
 
 _SHADOW = {
@@ -106,6 +111,7 @@ def _prose_cuts(text: str, start: int, end: int) -> Iterator[int]:
     shadow = prose if prose.isascii() else prose.translate(_TO_ASCII)
     cuts = {int(boundary["end_index"]) for boundary in sentencex.get_sentence_boundaries("en", shadow)}
     cuts = {cut for cut in cuts if 0 < cut < len(prose) and not _joined(shadow, cut)}
+    cuts.update(match.end() for match in _AFTER_UNIT.finditer(shadow) if _is_unit(match["unit"]))
     if not prose.isascii():
         cuts.update(match.end() for match in _WIDE_STOP.finditer(prose) if match.end() < len(prose))
     for match in _LINE_START.finditer(prose):
@@ -113,6 +119,13 @@ def _prose_cuts(text: str, start: int, end: int) -> Iterator[int]:
         if prose.endswith("  ", 0, match.start()) or _FIELD.match(prose, match.end()):
             cuts.add(match.end())
     yield from (start + cut for cut in cuts)
+
+
+def _is_unit(written: str) -> bool:
+    """Whether letters behind a number are a unit; one capital alone is rather an initial ("5 T. Smith")."""
+    if "/" in written or written.startswith("_"):
+        return True
+    return written.lower() in UNITS and not (len(written) == 1 and written.isupper())
 
 
 def _joined(prose: str, cut: int) -> bool:

@@ -178,6 +178,14 @@ def test_quantities_say_what_they_count() -> None:
     )
 
 
+def test_a_speed_and_a_share_in_two_words_are_units() -> None:
+    assert [(q.number, q.unit) for q in quantities("21 m/s, then 12 per cent")] == [
+        ("21", "m/s"),
+        ("12", "%"),
+    ]
+    assert numbers("12 per cent", words=True) == ("12",)
+
+
 def test_facts_come_in_order() -> None:
     assert facts("Anna Berg did not pay €5 in May 2024.") == (
         "name:anna",

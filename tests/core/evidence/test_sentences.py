@@ -106,6 +106,16 @@ def test_a_line_broken_in_mid_sentence_is_one_sentence() -> None:
     assert sentences("The fare is\nthree euros. It holds.") == ("The fare is\nthree euros.", "It holds.")
 
 
+def test_a_unit_ends_a_sentence_and_an_initial_does_not() -> None:
+    assert sentences("It stops at 21 m/s. The block weighs 5 t. It is -6 °C. In winter") == (
+        "It stops at 21 m/s.",
+        "The block weighs 5 t.",
+        "It is -6 °C.",
+        "In winter",
+    )
+    assert sentences("In Vol. 5 T. Smith wrote it.") == ("In Vol. 5 T. Smith wrote it.",)
+
+
 def test_empty_text_has_no_sentence_and_blank_text_one_span() -> None:
     assert sentence_spans("") == ()
     assert sentence_spans(" \n ") == ((0, 3),)
