@@ -83,8 +83,8 @@ class SessionHandle:
 
     @property
     def label(self) -> str:
-        """What runs of the open iteration are called: its number, or "end" behind the last."""
-        return "end" if self.state.phase is None and self.state.stop_reason else f"{self._iteration:02d}"
+        """What runs of the open or the next iteration are called: its number."""
+        return f"{self._iteration:02d}"
 
     @property
     def _iteration(self) -> int:
