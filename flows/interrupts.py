@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final
 
@@ -14,21 +15,30 @@ _SIGNALS: Final = tuple(
 )
 
 
+@dataclass(slots=True)
+class Interruption:
+    """Whether this process has been asked to end."""
+
+    asked: bool = False
+
+
 @contextmanager
-def interruptible(last_words: Callable[[], None]) -> Iterator[None]:
+def interruptible(last_words: Callable[[], None]) -> Iterator[Interruption]:
     """Raise KeyboardInterrupt at the first signal that asks this process to end.
+
+    An exception that is raised in the middle of anything may also be lost in anything (one in some twenty,
+    in a finalizer or a library that catches everything): whoever works in a loop asks what is yielded, too.
 
     last_words: said before a second one ends the process on the spot.
     A signal that was ignored when the process was started (nohup, a background job) stays ignored.
     """
-    asked = False
+    interruption = Interruption()
 
     def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (as signal calls it)
-        nonlocal asked
-        if asked:
+        if interruption.asked:
             last_words()
             os._exit(EXIT_CANCELLED)
-        asked = True
+        interruption.asked = True
         raise KeyboardInterrupt
 
     before: dict[int, Any] = {}
@@ -36,7 +46,7 @@ def interruptible(last_words: Callable[[], None]) -> Iterator[None]:
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, ask)
     try:
-        yield
+        yield interruption
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

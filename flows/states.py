@@ -7,6 +7,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State, StateType
 from prefect.runtime import flow_run
 
+from flows.watching import stop_asked
 from lethe_core.session.finishing import Ending
 
 
@@ -21,7 +22,12 @@ def final_state(ending: Ending, report: Path) -> State[Any]:
 
 
 def cancel_requested() -> bool:
-    """Whether the page asked this run to stop; a directly called run is told in no other way."""
+    """Whether the page, or whoever watches, asked this run to stop.
+
+    A directly called run is told by the page in no other way.
+    """
+    if stop_asked():
+        return True
     run_id = flow_run.id
     if run_id is None:
         return False

@@ -9,11 +9,12 @@ from lethe_core.session.handle import Progress
 
 
 class Watcher(Protocol):
-    """Is told what happens while a session runs."""
+    """Is told what happens while a session runs, and may ask it to end."""
 
     def indexing(self, done: int, total: int, name: str) -> None: ...
     def iteration(self, progress: Progress) -> None: ...
     def assembling(self) -> None: ...
+    def stop_asked(self) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -47,3 +48,8 @@ def on_progress(progress: Progress) -> None:
 def on_assembly() -> None:
     if _current.watcher is not None:
         _current.watcher.assembling()
+
+
+def stop_asked() -> bool:
+    """Whether the watcher wants the run to end; asked at the start of each iteration."""
+    return _current.watcher is not None and _current.watcher.stop_asked()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flows.commands.common import absolute
 from flows.commands.stored import find_session
 from flows.commands.summary import print_json, print_summary, resume_line
-from flows.interrupts import interruptible
+from flows.interrupts import Interruption, interruptible
 from flows.local_server import starting_server
 from flows.prefect_environment import configured_server, page_of, point_prefect_at
 from flows.terminal import Display, open_display, write_line
@@ -48,8 +48,8 @@ def run_session(request: Request) -> int:
     def last_words() -> None:
         write_line(f"lethe: ended at once; what was committed is safe: {resume_line(request.session)}")
 
-    run = _Run(request, display)
-    with interruptible(last_words):
+    with interruptible(last_words) as interruption:
+        run = _Run(request, display, interruption)
         try:
             error = run.run()
         except KeyboardInterrupt:
@@ -63,8 +63,9 @@ def run_session(request: Request) -> int:
 class _Run:
     """The run, and the little that is known about it from outside."""
 
-    def __init__(self, request: Request, display: Display) -> None:
+    def __init__(self, request: Request, display: Display, interruption: Interruption) -> None:
         self._request = request
+        self.interruption = interruption
         self._display = display
         self.page = ""
         self.own_server = False
@@ -158,6 +159,9 @@ class _Watcher:
 
     def assembling(self) -> None:
         self._run.display.assembling()
+
+    def stop_asked(self) -> bool:
+        return self._run.interruption.asked
 
     def _note_page(self) -> None:
         if self._run.page:

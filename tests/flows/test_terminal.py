@@ -1,0 +1,81 @@
+"""Progress: two lines an iteration where there is no terminal, a picture where there is one."""
+
+from dataclasses import replace
+
+import pytest
+
+from flows.terminal import LiveDisplay, PlainDisplay, QuietDisplay, open_display
+from lethe_core.session.handle import Progress
+
+PROGRESS = Progress(
+    iteration=2,
+    task="What did\x1b[31m Ellery build?",
+    searches=(("Ellery\n lighthouse", 4), ("Farrow", 0)),
+    n_evidence=12,
+    n_sources=3,
+    n_tasks=2,
+    n_done=1,
+    applied=False,
+)
+
+
+def test_plain_lines_say_an_iteration_s_task_and_what_was_found_once_each(capsys):
+    display = PlainDisplay(30)
+    for progress in (PROGRESS, PROGRESS, replace(PROGRESS, applied=True), replace(PROGRESS, applied=True)):
+        display.iteration(progress)
+    display.assembling()
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    first, second, third = captured.err.splitlines()
+    assert first == "iteration 2 of 30: What did[31m Ellery build?"
+    assert second.startswith("  searched “Ellery lighthouse”: 4 new; searched “Farrow”: nothing new · ")
+    assert "12 passages from 3 sources · 1 of 2 tasks done" in second
+    assert third == "writing the report"
+
+
+def test_a_folder_that_is_read_in_a_moment_prints_nothing(capsys):
+    display = PlainDisplay(30)
+    for done in range(18):
+        display.indexing(done, 18, "a.md")
+    assert capsys.readouterr().err == ""
+
+
+def test_live_picture_shows_what_is_going_on():
+    from rich.console import Console
+
+    display = LiveDisplay(30)
+    try:
+        display.indexing(3, 20, "folder/\x1b[2Jreport.pdf")
+        assert "3 of 20" in _drawn(display, Console)
+        assert "\x1b[2J" not in _drawn(display, Console)
+        display.iteration(replace(PROGRESS, applied=True))
+        drawn = _drawn(display, Console)
+        for words in ("iteration 2 of 30", "12 passages", "Ellery build?", "4 new"):
+            assert words in drawn
+        display.assembling()
+        assert "writing the report" in _drawn(display, Console)
+    finally:
+        display.close()
+
+
+def test_quiet_says_nothing(capsys):
+    display = open_display(30, quiet=True)
+    assert isinstance(display, QuietDisplay)
+    display.say("something")
+    display.iteration(PROGRESS)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_display_suits_standard_error(terminal, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal, raising=False)
+    display = open_display(30)
+    display.close()
+    assert isinstance(display, LiveDisplay if terminal else PlainDisplay)
+
+
+def _drawn(display, console_class) -> str:
+    console = console_class(width=140)
+    with console.capture() as capture:
+        console.print(display._picture())
+    return capture.get()
