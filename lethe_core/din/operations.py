@@ -141,7 +141,8 @@ def operations_schema(context: AnswerContext, *, single: bool = False) -> dict[s
     """JSON schema of an answer: only what is offered, only ids that exist.
 
     single: exactly one operation, without optional fields. What a schema cannot say (a ref is made before it
-    is named, and once; no tool beside `complete`) cannot go wrong then.
+    is named, and once; no tool beside `complete`) cannot go wrong then. Without evidence it ends no task: who
+    could not put an answer together twice is not the one to say that there is nothing to be found.
 
     Made of what grammar converters know: anyOf, const, enum, bounds of lists and strings. New tasks are
     called n1 to n12 in it, so that references to them can be listed like ids.
@@ -179,8 +180,11 @@ def operations_schema(context: AnswerContext, *, single: bool = False) -> dict[s
         "web_search": _variant("web_search", {"query": _text(200)}),
         "fetch_url": _variant("fetch_url", {"url": _text(500)}),
     }
+    offered = context.offered
     if single:
         variants = {name: _without_optional(variant) for name, variant in variants.items()}
+        ending = () if context.evidence else ("complete", "fail")
+        offered = tuple(name for name in offered if name not in ending)
     return {
         "type": "object",
         "properties": {
@@ -188,7 +192,7 @@ def operations_schema(context: AnswerContext, *, single: bool = False) -> dict[s
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 1 if single else MAX_OPERATIONS,
-                "items": {"anyOf": [variants[name] for name in context.offered]},
+                "items": {"anyOf": [variants[name] for name in offered]},
             }
         },
         "required": ["operations"],

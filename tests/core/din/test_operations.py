@@ -82,6 +82,13 @@ def test_a_single_operation_has_neither_company_nor_optional_fields() -> None:
     assert not validator.is_valid({"operations": []})
 
 
+def test_a_single_operation_ends_no_task_that_has_no_evidence() -> None:
+    bare = AnswerContext(ShortId("t-a3f1"), True, (), (), (), ("web_search",))
+    validator = jsonschema.Draft202012Validator(operations_schema(bare, single=True))
+    accepted = {name for name, operation in VALID.items() if validator.is_valid({"operations": [operation]})}
+    assert accepted == {"create", "continue", "web_search"}
+
+
 def test_schema_offers_only_what_can_be_valid() -> None:
     bare = AnswerContext(ShortId("t-a3f1"), False, (ShortId("t-91aa"),), (), (), ())
     for name in ("synthesize", "complete", "web_search", "fetch_url"):
