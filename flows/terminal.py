@@ -149,7 +149,7 @@ class LiveDisplay:
         elapsed = duration(time.monotonic() - self._begun)
         head = Table.grid(padding=(0, 1))
         head.add_row(
-            Spinner("dots"), Text(f"{self._heading()} · {elapsed}", overflow="ellipsis", no_wrap=True)
+            Spinner("dots"), Text(f"{elapsed} · {self._heading()}", overflow="ellipsis", no_wrap=True)
         )
         lines: list[RenderableType] = [head]
         if self._index is not None:
