@@ -11,7 +11,7 @@ from pydantic import Field
 from flows.artifacts import ProgressBar, publish_report
 from flows.naming import flow_run_name, session_name
 from flows.states import cancel_requested, final_state
-from flows.watching import on_assembly, on_index, on_progress
+from flows.watching import on_assembly, on_index, on_progress, watched
 from lethe_core.adapters.bootstrap import session_deps
 from lethe_core.adapters.reports import write_report
 from lethe_core.adapters.stores.owner import make_owner
@@ -98,14 +98,23 @@ def _run(session: SessionHandle, reason: str) -> State[Any]:
         return _end(session, progress, reason)
     except (KeyboardInterrupt, TerminationSignal) as interruption:
         state = _end(session, progress, CANCELLED)
-        if isinstance(interruption, TerminationSignal):
+        # A worker waits for its signal to come back; a directly called run says itself what it is.
+        if isinstance(interruption, TerminationSignal) and not watched():
             raise
         return state
     except SessionError:
         raise
     except Exception as error:
-        record_failure(session, error)
+        _note_failure(session, error)
         raise
+
+
+def _note_failure(session: SessionHandle, error: Exception) -> None:
+    """Leave a word in the session where that is possible; the error itself is what the run ends with."""
+    try:
+        record_failure(session, error)
+    except LetheError as second:
+        get_run_logger().error("the failure could not be noted in the session: %s", second)
 
 
 def iterate(session: SessionHandle) -> None:

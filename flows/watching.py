@@ -35,6 +35,11 @@ def watched_by(watcher: Watcher) -> Iterator[None]:
         _current.watcher = None
 
 
+def watched() -> bool:
+    """Whether this process runs for somebody who watches it."""
+    return _current.watcher is not None
+
+
 def on_index(done: int, total: int, name: str) -> None:
     if _current.watcher is not None:
         _current.watcher.indexing(done, total, name)

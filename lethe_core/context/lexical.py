@@ -4,6 +4,7 @@ Words are folded (case, accents), stop words go, plurals and possessives lose th
 stemming that never makes two different names one. Figures keep their points and commas' digits.
 """
 
+import logging
 import re
 import unicodedata
 from collections.abc import Hashable, Sequence
@@ -50,6 +51,15 @@ def words(text: str) -> list[str]:
     return [word for match in _WORD.findall(text) if (word := _word(match))]
 
 
+def library() -> Any:
+    """bm25s, imported when an index is made: it costs what a command without one need not pay."""
+    import bm25s
+
+    # It sets its own logger to DEBUG, and every index would stand in a worker's log.
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
+    return bm25s
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalConfig:
     k1: float = 1.2
@@ -70,8 +80,6 @@ class LexicalIndex:
         config: LexicalConfig | None = None,
     ) -> None:
         """chunks: the words of each, by `words`; sources: what each is a part of; None: each is its own."""
-        import bm25s
-
         config = config or LexicalConfig()
         self._size = len(chunks)
         numbers: dict[Hashable, int] = {}
@@ -81,7 +89,7 @@ class LexicalIndex:
         )
         self._bm25: Any = None  # of a corpus without a single word there is nothing to index
         if any(chunks):
-            self._bm25 = bm25s.BM25(k1=config.k1, b=config.b, method="lucene")
+            self._bm25 = library().BM25(k1=config.k1, b=config.b, method="lucene")
             self._bm25.index([list(chunk) for chunk in chunks], show_progress=False)
 
     def scores(self, query: Sequence[str]) -> FloatArray:

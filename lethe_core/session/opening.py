@@ -39,6 +39,7 @@ REMEMBERED: Final = (
     "search_best_chunks",
     "report_unsupported",
     "report_quotations",
+    "out",
 )
 TARGETS: Final = ("max_iterations", "time_budget", "max_tokens", "max_cost")
 

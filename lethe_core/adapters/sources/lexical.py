@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lethe_core.context.lexical import LexicalIndex
+from lethe_core.context.lexical import LexicalIndex, library
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,6 @@ class StoredLexicalIndex(LexicalIndex):
     @classmethod
     def load(cls, path: Path) -> "StoredLexicalIndex | None":
         """Read what `save` wrote; None when it is not there or damaged."""
-        import bm25s
-
         if not path.is_dir():
             return None
         try:
@@ -49,7 +47,7 @@ class StoredLexicalIndex(LexicalIndex):
             numbers = json.loads((path / "sources.json").read_text(encoding="ascii"))
             index._source = np.array(numbers, np.int64)
             index._size = index._source.size
-            index._bm25 = bm25s.BM25.load(path, mmap=False, load_corpus=False)
+            index._bm25 = library().BM25.load(path, mmap=False, load_corpus=False)
             if index._bm25.scores["num_docs"] != index._size:
                 raise ValueError("another number of chunks")
         except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError):

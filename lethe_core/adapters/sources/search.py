@@ -41,7 +41,7 @@ class SearchConfig:
     alike: float = 0.80  # cosine of the page embeddings of two editions
     hits: int = 12  # chunks of a page that count as its matches
     # Only what has next to nothing in common with the query is held back: a question in other words than the
-    # documents' scores no higher than one from elsewhere, and whether something answers is the reader's verdict.
+    # documents' scores no higher than one from elsewhere; whether something answers is the reader's verdict.
     related: float = 0.25  # the best chunk must reach it, else the query brings nothing
     related_document: float = 0.2  # each further document
     vectors: VectorConfig = field(default_factory=VectorConfig)
