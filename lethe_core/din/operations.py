@@ -141,8 +141,9 @@ def operations_schema(context: AnswerContext, *, single: bool = False) -> dict[s
     """JSON schema of an answer: only what is offered, only ids that exist.
 
     single: exactly one operation, without optional fields. What a schema cannot say (a ref is made before it
-    is named, and once; no tool beside `complete`) cannot go wrong then. Without evidence it ends no task: who
-    could not put an answer together twice is not the one to say that there is nothing to be found.
+    is named, and once; no tool beside `complete`) cannot go wrong then. Nor can it be `continue`, which would
+    do nothing, and without evidence it ends no task: who could not put an answer together twice is not the
+    one to say that there is nothing to be found.
 
     Made of what grammar converters know: anyOf, const, enum, bounds of lists and strings. New tasks are
     called n1 to n12 in it, so that references to them can be listed like ids.
@@ -183,8 +184,8 @@ def operations_schema(context: AnswerContext, *, single: bool = False) -> dict[s
     offered = context.offered
     if single:
         variants = {name: _without_optional(variant) for name, variant in variants.items()}
-        ending = () if context.evidence else ("complete", "fail")
-        offered = tuple(name for name in offered if name not in ending)
+        barred = ("continue",) if context.evidence else ("continue", "complete", "fail")
+        offered = tuple(name for name in offered if name not in barred)
     return {
         "type": "object",
         "properties": {

@@ -33,7 +33,7 @@ SETTINGS = {
     "LETHE_LLM_MAX_THINKING_TOKENS": "0",
     "LETHE_CONTEXT_TOKENS": "1024",
     "LETHE_MAX_ITERATIONS": "2",
-    "LETHE_TIME_BUDGET": "60",
+    "LETHE_TIME_BUDGET": "300",
 }
 PAGES = {
     "pier.md": "# Saltwick pier\n\nDate: 2023-04-01\n\n"
@@ -138,7 +138,7 @@ def runs(lethe: Any, model_server: ModelServer, tmp_path_factory: pytest.TempPat
         name = f"s-llama-{number}"
         ended = lethe(
             *("research", question, "--corpus", corpus, "--session", name, "--json"),
-            seconds=600,
+            seconds=900,
             **SETTINGS,
             LETHE_LLM_BASE_URL=model_server.url,
         )
