@@ -147,7 +147,7 @@ def _write_sections(session: SessionHandle, reason: str) -> None:
     for n in due_sections(session, reason):
         try:
             keep_section(session, n, Answer(**write_section(session, n)))
-        except (ModelError, CapReachedError) as failure:
+        except (ModelError, CredentialsError, CapReachedError) as failure:
             get_run_logger().warning("section %d stays quotations: %s", n, failure)
             keep_section(session, n, failure)
 
