@@ -6,6 +6,7 @@ DIN-Read text, which is committed with the packed ids as the phase ``begin``.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from lethe_core.control.basis import coverage
 from lethe_core.control.vectors import alignments, control_vectors, cosines
 from lethe_core.din.build import build_din, render_block, token_text
 from lethe_core.din.document import DIN_VERSION, DinRead
+from lethe_core.din.fitting import fit_frame
 from lethe_core.din.read import serialize_din
 from lethe_core.din.system_prompt import system_prompt
 from lethe_core.graph.arrays import FloatArray, IntArray, Matrix
@@ -124,8 +126,7 @@ def pack_evidence(session: SessionHandle, task: NodeId) -> int:
         record.pressure,
     )
     room = context_budget(session)
-    bare = replace(_document(session, task, ()), evidence=())
-    frame_tokens = min(_tokens(session, bare), int(room * (1.0 - MIN_EVIDENCE_SHARE)))
+    frame_tokens = min(_tokens(session, _document(session, task, ())), room - 1)
     # The frame stands as one required item a task, so that the packed evidence adds to what is said anyway.
     share = _shares(frame_tokens, len(frame))
     sizes = [_block_tokens(session, task, node) for node in nodes]
@@ -172,7 +173,7 @@ def context_budget(session: SessionHandle) -> int:
     """Tokens that the DIN-Read text may take: min(8,192, window − thinking − 2,048)."""
     deps = session.deps
     window = deps.reasoner.context_window - session.record.thinking_tokens - RESERVE
-    return max(RESERVE // 2, min(deps.settings.context_tokens, window))
+    return min(deps.settings.context_tokens, max(RESERVE // 2, window))
 
 
 def represent(nodes: Sequence[Node], dimension: int) -> Matrix:
@@ -217,7 +218,9 @@ def _document(session: SessionHandle, task: NodeId, packed: tuple[NodeId, ...]) 
         node.id: float(value) if session.snapshot.targets(EdgeType.PRODUCED, node.id) else 0.0
         for node, value in zip(shown, covered, strict=True)
     }
-    return build_din(session.snapshot, task, packed, session.state, words, session.deps.tools)
+    document = build_din(session.snapshot, task, packed, session.state, words, session.deps.tools)
+    room = int(context_budget(session) * (1.0 - MIN_EVIDENCE_SHARE))
+    return fit_frame(document, room, partial(_tokens, session))
 
 
 def _tokens(session: SessionHandle, document: DinRead) -> int:
