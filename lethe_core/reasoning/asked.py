@@ -11,7 +11,7 @@ from typing import Literal
 
 from lethe_core.reasoning.terms import MONTHS, fold, names, words
 
-AnswerKind = Literal["date", "number", "who", "where", "other"]
+AnswerKind = Literal["date", "time", "number", "who", "where", "other"]
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTH = "|".join(sorted(MONTHS))
@@ -20,6 +20,9 @@ _DATE = re.compile(
     rf"\b(?:1[0-9]|20)\d\d\b|\b\d{{1,2}} (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}\b"
     r"|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b(?:early|mid|late)?[ -]?(?:\w+teenth|twentieth|\d\dth) century\b",
     re.IGNORECASE,
+)
+_CLOCK = re.compile(
+    r"\b\d{1,2}(?::\d\d| ?[ap]\.?m\b)|\b(?:noon|midnight|o['’]clock|dusk|dawn)\b", re.IGNORECASE
 )
 _NUMERAL = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|"
@@ -108,22 +111,25 @@ _ASK_UNITS: Sequence[tuple[str, frozenset[str]]] = (
     (r"how (?:powerful|strong)|power|rating", frozenset({"kW", "MW", "kN"})),
     (r"(?:wind|top|maximum) speeds?|how fast|speed", frozenset({"m/s", "km/h", "mph", "kn"})),
     (r"diameter|how (?:thick|wide|tall|high|deep|far)|height|width|length|distance", _LENGTH),
-    (r"how heavy|weigh|weight|mass", frozenset({"kg", "t"})),
-    (r"costs?|price|fares?|how much|fee|income|revenue|budget", _MONEY),
+    (r"how heavy|heavier|lighter|weigh|weight|mass", frozenset({"kg", "t"})),
+    (r"costs?|price|fares?|how much|fee|pay|charged?|income|revenue|budget", _MONEY),
 )
 _ASKS_DATE = re.compile(
     r"\b(?:when|(?:what|which) (?:date|year|day|month|century|decade)|by what date|in what year|born on)\b",
     re.I,
 )
-_MEASURES = (
-    "many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep|old|large|big"
+_ASKS_TIME = re.compile(
+    r"\b(?:how (?:late|early)|(?:what|which) (?:time|hour)|till when|until when)\b", re.I
 )
+_MEASURES = "badly|many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep|old|large|big"
 _FIGURES = (
     "number|share|percentage|diameter|population|speeds?|price|cost|height|length|weight|output|limit"
     "|capacity"
 )
 _ASKS_NUMBER = re.compile(
     rf"\bhow (?:{_MEASURES})\b"
+    r"|\b(?:heavier|lighter|taller|shorter|faster|slower|cheaper|dearer) or\b"
+    r"|\bwhat\b(?=[^?]*\b(?:pay|cost|costs|charged?|weigh)\b)"
     rf"|\bwhat (?:is |was |are |were )?(?:the )?(?:\w+ ){{0,3}}?(?:{_FIGURES})\b",
     re.I,
 )
@@ -135,6 +141,8 @@ _ASKS_WHERE = re.compile(
 
 def wanted(question: str) -> Wanted:
     """The kind of answer that one clause asks for; "other" when it does not tell."""
+    if _ASKS_TIME.search(question):
+        return Wanted("time", frozenset())
     if _ASKS_DATE.search(question):
         return Wanted("date", frozenset())
     if _ASKS_NUMBER.search(question) or re.search(r"\bwhat share\b", question, re.I):
@@ -156,6 +164,8 @@ def fits(text: str, want: Wanted, header: str = "") -> bool:
     """
     if want.kind == "date":
         return bool(_DATE.search(text))
+    if want.kind == "time":
+        return bool(_CLOCK.search(text))
     if want.kind == "number":
         if want.units:
             told = {quantity.unit for quantity in quantities(text)}

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.reasoning.candidates import Candidate
-from lethe_core.reasoning.relevance import Question, Relevance
-from lethe_core.reasoning.terms import MONTHS, STOP, fold, name_key, stem, words
+from lethe_core.reasoning.relevance import Question, Relevance, series_title
+from lethe_core.reasoning.terms import STOP, fold, name_key, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def eligible(
 
 def wording(piece: Candidate) -> frozenset[str]:
     """Stems of a piece without numbers, months and function words: what it says beside its figures."""
-    return _timeless(piece.text) - STOP
+    return series_title(piece.text) - STOP
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
@@ -101,13 +101,7 @@ def _newer(other: EvidenceBlock, block: EvidenceBlock) -> bool:
 
 def _same_series(other: EvidenceBlock, block: EvidenceBlock) -> bool:
     """Issues of one periodical: alike in title but for numbers and months."""
-    return bool(other.period and block.period) and _timeless(other.title) == _timeless(block.title)
-
-
-def _timeless(text: str) -> frozenset[str]:
-    return frozenset(
-        stem(word) for word in words(text) if fold(word) not in MONTHS and not any(c.isdigit() for c in word)
-    )
+    return bool(other.period and block.period) and series_title(other.title) == series_title(block.title)
 
 
 def _without_dominated(
@@ -127,8 +121,7 @@ def _without_dominated(
         if pieces[index].kind != "list":
             keys[index] = (block.source,) if pieces[index].kind == "row" else (block.source, block.place, "")
             groups.setdefault(keys[index], []).append(index)
-    asked = set(question.terms)
-    has = {index: pieces[index].own & asked for index in keys}
+    has = {index: question.told(pieces[index].own) for index in keys}
 
     def dominated(index: int, other: int) -> bool:
         mine, theirs = has[index], has[other]
@@ -178,11 +171,14 @@ def _tables(
     config: EligibleConfig,
 ) -> dict[int, list[int]]:
     """The best row of each table, and with it those that have the same words of the task."""
-    asked = set(question.terms)
     groups: dict[tuple[object, ...], list[int]] = {}
     for index in open_:
         if pieces[index].kind == "row":
-            key = (evidence[pieces[index].block].source, pieces[index].header, pieces[index].own & asked)
+            key = (
+                evidence[pieces[index].block].source,
+                pieces[index].header,
+                question.told(pieces[index].own),
+            )
             groups.setdefault(key, []).append(index)
     tables: dict[int, list[int]] = {}
     for rows in groups.values():

@@ -18,12 +18,23 @@ from lethe_core.evidence.tables import row_text, split_cells
 from lethe_core.graph.arrays import FloatArray, Matrix
 from lethe_core.reasoning.asked import YEAR, Wanted, fits, wanted
 from lethe_core.reasoning.candidates import Candidate
-from lethe_core.reasoning.terms import content, content_set, name_key, names, stem
+from lethe_core.reasoning.kin import Kin, kin_of
+from lethe_core.reasoning.terms import (
+    MONTHS,
+    content,
+    content_set,
+    fold,
+    name_key,
+    names,
+    stem,
+    words,
+)
 
 # "and who built it" asks another thing; ", who built it" goes on about the same.
 _CLAUSE = re.compile(
     r"(?:,?\s+and\s+(?=(?:(?:by|in|on|at|for|to|from|of|with|under)\s+)?"
     r"(?:what|which|when|where|who|whom|whose|how)\b(?!['’]s))"
+    r"|,\s+(?:and|or)\s+(?=(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should|must)\b)"
     r"|[,;]\s+(?=(?:what|when|how|where (?:is|are|was|were)|(?:by|in|at|on) (?:what|which))\b))",
     re.IGNORECASE,
 )
@@ -43,7 +54,7 @@ class RelevanceConfig:
     from_title: float = 0.8  # of a word that stands in the title or the headings only
     from_block: float = 0.4  # of a word that stands elsewhere in the same block only
     older: float = 0.6  # factor on an older edition
-    newest: float = 0.25  # for a piece of the newest period when the newest is asked for
+    newest: float = 0.25  # for the newest issue of a periodical when the newest state is asked for
     other_year: float = 0.7  # factor on a piece that names other years than the question
     beside: float = 0.8  # of a bridge by a name that stands beside the best piece, in its block
     mentioned: float = 0.6  # of a bridge to a piece that only mentions the name; one of that title has 1
@@ -64,6 +75,7 @@ class Question:
     """A task's description, taken apart."""
 
     text: str
+    lead: str  # what it shares with its siblings; empty for none
     terms: tuple[str, ...]  # stems of its content words, each once, in order
     names: tuple[str, ...]
     clauses: tuple[Clause, ...]
@@ -71,7 +83,20 @@ class Question:
     years: frozenset[str]  # that it names
     latest: bool  # whether it asks for the newest state
     each: bool  # whether it asks the same of several things
-    known: frozenset[str]  # its terms that some source has
+    known: frozenset[str]  # its terms that some source has, themselves or a word that means alike
+    kin: Kin  # words that mean alike
+
+    def match(self, term: str, stems: Collection[str]) -> float:
+        """1 when a text with these stems has a term, less when it only has a word that means alike."""
+        if term in stems:
+            return 1.0
+        return max(
+            (weight for other, weight in self.kin.get(term, {}).items() if other in stems), default=0.0
+        )
+
+    def told(self, stems: Collection[str]) -> frozenset[str]:
+        """The terms that a text with these stems has, themselves or a word that means alike."""
+        return frozenset(term for term in self.terms if self.match(term, stems) > 0)
 
     def weight(self, terms: Collection[str]) -> float:
         """Rarity of some of its terms together, added up in their order: floats depend on it."""
@@ -89,9 +114,11 @@ class Relevance:
     bridged: FloatArray  # (n,) how far a piece continues what the best pieces say
     led: Sequence[frozenset[tuple[str, ...]]]  # the names by which the best pieces lead to each
     vectors: Matrix  # (n, d) unit
+    cosines: FloatArray  # (clauses, n) of the clauses with the pieces, headed by their titles; [0, 1]
+    block_cosines: FloatArray  # (blocks,) of the whole question, less its lead-in, with each block
 
 
-def understand(text: str, evidence: Sequence[EvidenceBlock]) -> Question:
+def understand(text: str, evidence: Sequence[EvidenceBlock], embedder: Embedder) -> Question:
     """Take a question apart; rarity is counted over the sources shown."""
     lead, core = split_lead(text)
     terms = tuple(dict.fromkeys(content(f"{core} {lead}")))
@@ -99,19 +126,29 @@ def understand(text: str, evidence: Sequence[EvidenceBlock]) -> Question:
     for block in evidence:
         told = sources.setdefault(block.source, set())
         told |= content_set(f"{block.title} {block.place} {block.content}")
-    frequency = Counter(term for told in sources.values() for term in told)
-    # What "how" asks for (long, powerful) is told by a unit, seldom by the word.
+    named = {stem_ for name in names(core) for stem_ in name_key(name)}
+    shown = {f"{block.title} {block.place} {block.content}" for block in evidence}
+    kin = kin_of([t for t in terms if t not in named], text, sorted(shown), embedder)
+    frequency = Counter(
+        term
+        for told in sources.values()
+        for term in terms
+        if term in told or any(other in told for other in kin.get(term, ()))
+    )
+    # What "how" asks for (long, powerful) is told by a unit, seldom by the word; what only a lead-in has
+    # and no source is the asker's way of putting it.
     measures = {stem(word) for word in _MEASURE.findall(core)}
-    terms = tuple(t for t in terms if frequency[t] or t not in measures) or terms
+    asked = content_set(core)
+    terms = tuple(t for t in terms if t not in measures and (t in asked or frequency[t])) or terms
     n = len(sources)
     idf = {term: max(0.1, math.log((n + 1) / (frequency[term] + 0.5))) for term in terms}
-    asked = content_set(core)
     idf = {term: value * (1.0 if term in asked else 0.3) for term, value in idf.items()}
     pieces = [piece for piece in _CLAUSE.split(core) if piece.strip()] or [core]
     clauses = tuple(Clause(piece, content_set(piece), wanted(piece)) for piece in pieces)
     years = frozenset(YEAR.findall(core))
     return Question(
         text,
+        lead,
         terms,
         tuple(names(core)),
         clauses,
@@ -120,6 +157,7 @@ def understand(text: str, evidence: Sequence[EvidenceBlock]) -> Question:
         bool(_LATEST.search(core)),
         bool(_EACH.search(core)),
         frozenset(t for t in terms if frequency[t]),
+        kin,
     )
 
 
@@ -143,11 +181,16 @@ def relevance(
     blocks = [content_set(block.content) for block in evidence]
     vectors = embedder.embed_documents([f"{evidence[p.block].title}. {_in_words(p)}" for p in pieces])
     queries = embedder.embed_queries([question.text, *(clause.text for clause in question.clauses)])
+    whole = embedder.embed_documents([f"{block.title}. {block.content}" for block in evidence])
+    core = embedder.embed_queries([split_lead(question.text)[1]])[0]
+    block_cosines = np.maximum(whole.astype(np.float64) @ core.astype(np.float64), 0.0)
     cosines = np.maximum(queries.astype(np.float64) @ vectors.T.astype(np.float64), 0.0)
+    raw = cosines[1:]
     top = cosines.max(axis=1, keepdims=True)
     cosines = np.divide(cosines, top, out=np.zeros_like(cosines), where=top > 0)
-    newest = max((block.period for block in evidence), default="") if question.latest else ""
     factors = [_factor(question, evidence[piece.block], piece, config) for piece in pieces]
+
+    newest = _newest_issues(evidence) if question.latest else frozenset()
 
     by_clause = np.zeros((len(question.clauses), len(pieces)))
     for row, clause in enumerate(question.clauses):
@@ -155,22 +198,22 @@ def relevance(
         total = sum(weights.values()) or 1.0
         for column, piece in enumerate(pieces):
             overlap = (
-                sum(w * _match(t, piece, blocks[piece.block], config) for t, w in weights.items()) / total
+                sum(w * _match(question, t, piece, blocks[piece.block], config) for t, w in weights.items())
+                / total
             )
             answer = clause.wanted.kind != "other" and fits(piece.text, clause.wanted, piece.header)
             meaning = 0.5 * (cosines[0, column] + cosines[row + 1, column])
             score = config.words * overlap + config.meaning * meaning + config.answer * answer
-            if newest and evidence[piece.block].period == newest:
-                score += config.newest
+            score += config.newest * (piece.block in newest)
             by_clause[row, column] = min(1.0, score * factors[column])
 
     total = question.weight(question.terms) or 1.0
-    matched = [frozenset(t for t in question.terms if t in p.own or t in p.context) for p in pieces]
+    matched = [question.told(p.own | p.context) for p in pieces]
     shares = np.array([question.weight(found) / total for found in matched])
     base = by_clause.max(axis=0) if len(pieces) else np.zeros(0)
     bridged, led = _follow(question, evidence, pieces, base, config)
     scores = np.minimum(1.0, base + config.bridge * bridged * np.array(factors))
-    return Relevance(scores, by_clause, shares, matched, bridged, led, vectors)
+    return Relevance(scores, by_clause, shares, matched, bridged, led, vectors, raw, block_cosines)
 
 
 def _factor(question: Question, block: EvidenceBlock, piece: Candidate, config: RelevanceConfig) -> float:
@@ -181,6 +224,26 @@ def _factor(question: Question, block: EvidenceBlock, piece: Candidate, config: 
         if told and not told & question.years:
             factor *= config.other_year
     return factor
+
+
+def _newest_issues(evidence: Sequence[EvidenceBlock]) -> frozenset[int]:
+    """The blocks of the newest issue shown of each periodical that several issues are shown of."""
+    issues: dict[frozenset[str], set[str]] = {}
+    for block in evidence:
+        if block.period:
+            issues.setdefault(series_title(block.title), set()).add(block.period)
+    return frozenset(
+        index
+        for index, block in enumerate(evidence)
+        if block.period and len(told := issues[series_title(block.title)]) > 1 and block.period == max(told)
+    )
+
+
+def series_title(title: str) -> frozenset[str]:
+    """What the issues of a periodical have in common: the words of a title without figures and months."""
+    return frozenset(
+        stem(word) for word in words(title) if fold(word) not in MONTHS and not any(c.isdigit() for c in word)
+    )
 
 
 def _in_words(piece: Candidate) -> str:
@@ -212,12 +275,14 @@ def bridge_names(question: Question, evidence: Sequence[EvidenceBlock], piece: C
     return [name for name in told if (key := name_key(name)) and not set(key) <= asked]
 
 
-def _match(term: str, piece: Candidate, block: frozenset[str], config: RelevanceConfig) -> float:
-    if term in piece.own:
-        return 1.0
-    if term in piece.context:
-        return config.from_title
-    return config.from_block if term in block else 0.0
+def _match(
+    question: Question, term: str, piece: Candidate, block: frozenset[str], config: RelevanceConfig
+) -> float:
+    return max(
+        question.match(term, piece.own),
+        config.from_title * question.match(term, piece.context),
+        config.from_block * question.match(term, block),
+    )
 
 
 def _follow(

@@ -30,6 +30,7 @@ STOP = frozenset(
     through thus to together too took type under until up upon us use used uses using very was we well
     went were what whatever when where whether which while who whoever whom whose why will with within
     without would yes yet you your whom's what's who's it's currently current present presently force
+    far badly i'm i'd i'll i've we're we'd we've putting together preparing writing looking
     find explain describe list briefing report question following regarding concerning called way
     """.split()  # noqa: SIM905 - a column of two hundred strings is harder to read
 )
@@ -82,7 +83,8 @@ def words(text: str) -> list[str]:
         if "/" in word or ("-" in word and not any(c.isdigit() for c in word)):
             found.extend(piece for piece in re.split(r"[/-]", word) if piece)
         else:
-            found.append(word.replace(".", "") if re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word) else word)
+            acronym = "." in word and re.fullmatch(r"(?:[^\W\d_]\.)+[^\W\d_]", word)
+            found.append(word.replace(".", "") if acronym else word)
     return found
 
 
@@ -96,6 +98,7 @@ def content(text: str) -> list[str]:
     ]
 
 
+@lru_cache(maxsize=16384)  # the same sentences are read in every iteration
 def content_set(text: str) -> frozenset[str]:
     return frozenset(content(text))
 

@@ -35,6 +35,7 @@ from lethe_core.report.editions import newest_wording, standing
 from lethe_core.report.findings import Asked
 from lethe_core.report.gathering import Gathered, Gathering, searches_of
 from lethe_core.report.making import ClaimMaker
+from lethe_core.report.nearness import Nearness
 from lethe_core.report.resolution import Resolved, resolve
 from lethe_core.report.shaping import Shape, joined, kept, limited, merged, shorten, titles, told_once
 from lethe_core.report.wording import Rarity
@@ -106,7 +107,7 @@ class _Assembly:
             for node in snapshot.evidence.values()
             if node.kind is EvidenceKind.CHUNK
         )
-        self._maker = ClaimMaker(snapshot, self._rarity)
+        self._maker = ClaimMaker(snapshot, self._rarity, Nearness(snapshot, embedder))
         self._resolved: dict[Draft, Resolved] = {}
         self._made: list[Made] = []
         self._moved: list[tuple[Resolved, Asked]] = []

@@ -30,6 +30,7 @@ _CLAUSE = re.compile(
 class Asked:
     """A question or task, as the finding rule sees it."""
 
+    text: str
     clauses: tuple[frozenset[str], ...]  # stems of content words: of the whole, then of each clause
     names: frozenset[str]  # stems of the words of its names
     rarest: frozenset[str]  # its rarest names and numbers, those equally rare together
@@ -43,6 +44,7 @@ class Asked:
         parts = [words for part in _CLAUSE.split(text) if len(words := content_set(part)) >= CLAUSE_WORDS]
         whole = content_set(text)
         return cls(
+            text,
             tuple(dict.fromkeys(words for words in (whole, *parts) if words)),
             named,
             frozenset(fact for fact in facts if rarity.weight(fact) >= top),

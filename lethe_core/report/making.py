@@ -5,6 +5,7 @@ from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.report.document import Claim, Passage, Source
 from lethe_core.report.editions import standing
 from lethe_core.report.findings import Asked, is_finding
+from lethe_core.report.nearness import Nearness
 from lethe_core.report.resolution import Resolved
 from lethe_core.report.sources import SourceBook, newest_dates
 from lethe_core.report.wording import Rarity
@@ -13,8 +14,9 @@ from lethe_core.report.wording import Rarity
 class ClaimMaker:
     """Numbers claims and sources in the order in which it is asked."""
 
-    def __init__(self, snapshot: GraphSnapshot, rarity: Rarity) -> None:
+    def __init__(self, snapshot: GraphSnapshot, rarity: Rarity, nearness: Nearness) -> None:
         self._snapshot = snapshot
+        self._nearness = nearness
         self._rarity = rarity
         self._question = Asked.of(snapshot.root.description, rarity)
         self.book = SourceBook(snapshot)
@@ -37,10 +39,7 @@ class ClaimMaker:
             how=support.how,
             edition=place.edition,
             label=place.label,
-            finding=support.supported
-            and is_finding(
-                resolved.cited_text, self._question, asked, self._rarity, self.book.page_words(chunks)
-            ),
+            finding=support.supported and self._is_finding(resolved, asked),
             date=newest_dates(chunks),
             passages=tuple(
                 Passage(number, chunk.content, chunk.place)
@@ -50,6 +49,12 @@ class ClaimMaker:
         self.claims.append(claim)
         self.removed += resolved.removed
         return claim
+
+    def _is_finding(self, resolved: Resolved, asked: Asked) -> bool:
+        page = self.book.page_words(resolved.chunks)
+        return is_finding(
+            resolved.cited_text, self._question, asked, self._rarity, page
+        ) or self._nearness.near(asked.text, resolved.draft.text, resolved.chunks)
 
     def sources(self) -> tuple[Source, ...]:
         """Every source that a claim cites, in order."""

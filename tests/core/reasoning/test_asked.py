@@ -12,6 +12,9 @@ from lethe_core.reasoning.asked import fits, quantities, wanted
         ("by what date does it have to be replaced", "date"),
         ("How many people may ride?", "number"),
         ("What is the diameter of the rope?", "number"),
+        ("How late may they play?", "time"),
+        ("What would a family have to pay?", "number"),
+        ("Is the new one heavier or lighter?", "number"),
         ("Who leads the society?", "who"),
         ("and where is it based?", "where"),
         ("Are both of them directors?", "other"),
@@ -42,3 +45,9 @@ def test_a_table_header_can_say_the_unit() -> None:
 def test_quantities_keep_value_and_unit() -> None:
     found = [(q.value, q.unit) for q in quantities("£1,250 for 36 mm of rope, 94.8 per cent on time, 5 kN")]
     assert found == [("1250", "£"), ("36", "mm"), ("94.8", "%"), ("5", "kN")]
+
+
+def test_a_time_of_day_is_no_number_of_minutes() -> None:
+    want = wanted("How late in the evening may they play?")
+    assert fits("The bells may be played until 19:45.", want)
+    assert not fits("No player goes on for longer than 50 minutes.", want)
