@@ -118,10 +118,11 @@ _ASKS_DATE = re.compile(
     r"\b(?:when|(?:what|which) (?:date|year|day|month|century|decade)|by what date|in what year|born on)\b",
     re.I,
 )
-_ASKS_TIME = re.compile(
-    r"\b(?:how (?:late|early)|(?:what|which) (?:time|hour)|till when|until when)\b", re.I
+_ASKS_TIME = re.compile(r"\b(?:how (?:late|early)|(?:what|which) (?:time|hour)|till when|until when)\b", re.I)
+_MEASURES = (
+    "badly|many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep"
+    "|old|large|big"
 )
-_MEASURES = "badly|many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep|old|large|big"
 _FIGURES = (
     "number|share|percentage|diameter|population|speeds?|price|cost|height|length|weight|output|limit"
     "|capacity"

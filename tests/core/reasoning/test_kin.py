@@ -12,7 +12,10 @@ def embedder() -> WordLlamaEmbedder:
 
 def test_other_forms_and_other_words_are_kin(embedder: WordLlamaEmbedder) -> None:
     kin = kin_of(
-        ["precis", "night"], "what predictions at night", ["predicted in the evening, and a door"], embedder
+        [stem("predictions"), "night"],
+        "what predictions at night",
+        ["predicted in the evening, and a door"],
+        embedder,
     )
     assert stem("predicted") in kin[stem("predictions")]
     assert stem("evening") in kin["night"]
