@@ -11,7 +11,10 @@ A question that names things is about these: evidence without the rarest of them
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from lethe_core.din.document import EvidenceBlock
+from lethe_core.graph.arrays import FloatArray
 from lethe_core.reasoning.asked import YEAR
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question, Relevance
@@ -34,9 +37,7 @@ def is_about(
 ) -> bool:
     """Whether any of the pieces that would be quoted has to do with the question."""
     config = config or AboutConfig()
-    pages: dict[str, frozenset[str]] = {}
-    for block in (block for block in evidence if not block.synthesis):
-        pages[block.source] = pages.get(block.source, frozenset()) | _stems(block)
+    pages = _pages(evidence)
     marks = _marks(question)
     lead = [frozenset(name_key(name)) for name in names(question.lead)]
     shown = frozenset[str]().union(*pages.values())
@@ -45,14 +46,10 @@ def is_about(
     named = frozenset(term for mark in marks for term in mark)
     weights = weights_of(question, named)
 
-    def has(index: int, stems: Collection[str]) -> Mapping[str, float]:
-        page = pages[evidence[pieces[index].block].source]
-        return {
-            term: float(term in page) if term in named else question.match(term, stems)
-            for term in question.terms
-        }
-
-    blocks = {i: has(i, _stems(evidence[pieces[i].block])) for i in chosen}
+    blocks = {
+        b: _told(question, named, _stems(evidence[b]), pages[evidence[b].source])
+        for b in {pieces[i].block for i in chosen}
+    }
     if marks:
         rarest = max(marks, key=question.weight)
         if not any(rarest <= {t for t, m in told.items() if m} for told in blocks.values()) and not any(
@@ -61,15 +58,46 @@ def is_about(
             for told in blocks.values()
         ):
             return False
+    return bool((likeness(question, evidence, pieces, found)[list(chosen)] >= config.enough).any())
+
+
+def likeness(
+    question: Question,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+) -> FloatArray:
+    """(n,) of each piece the share of words and the two cosines together, for the clause it fits best."""
+    pages = _pages(evidence)
+    named = frozenset(term for mark in _marks(question) for term in mark)
+    weights = weights_of(question, named)
     ordinary = sum(weights.values()) / len(weights)
-    return any(
-        share(question, clause.terms | named, weights, has(i, pieces[i].own | pieces[i].context), ordinary)
-        + found.cosines[row, i]
-        + found.block_cosines[pieces[i].block]
-        >= config.enough
-        for row, clause in enumerate(question.clauses)
-        for i in chosen
-    )
+    alike = np.zeros(len(pieces))
+    for index, piece in enumerate(pieces):
+        told = _told(question, named, piece.own | piece.context, pages[evidence[piece.block].source])
+        best = max(
+            share(question, clause.terms | named, weights, told, ordinary) + found.cosines[row, index]
+            for row, clause in enumerate(question.clauses)
+        )
+        alike[index] = best + found.block_cosines[piece.block]
+    return alike
+
+
+def _pages(evidence: Sequence[EvidenceBlock]) -> dict[str, frozenset[str]]:
+    """The words of what is shown of each source; a synthesis has the question's own."""
+    pages: dict[str, frozenset[str]] = {}
+    for block in (block for block in evidence if not block.synthesis):
+        pages[block.source] = pages.get(block.source, frozenset()) | _stems(block)
+    return pages
+
+
+def _told(
+    question: Question, named: Collection[str], stems: Collection[str], page: Collection[str]
+) -> dict[str, float]:
+    """How far each term is told; a name counts when it stands anywhere on the page."""
+    return {
+        term: float(term in page) if term in named else question.match(term, stems) for term in question.terms
+    }
 
 
 def _stems(block: EvidenceBlock) -> frozenset[str]:

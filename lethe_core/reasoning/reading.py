@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
-from lethe_core.reasoning.about import AboutConfig, is_about
+from lethe_core.reasoning.about import AboutConfig, is_about, likeness
 from lethe_core.reasoning.asked import fits
 from lethe_core.reasoning.candidates import Candidate, CandidateConfig, candidates
 from lethe_core.reasoning.contradictions import ContradictionConfig, newest_first, opponents
@@ -34,6 +34,7 @@ class ReadingConfig:
     relevance: RelevanceConfig = field(default_factory=RelevanceConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     contradictions: ContradictionConfig = field(default_factory=ContradictionConfig)
+    near: float = 0.6  # of the likeness of the best quotation, for one that no other leads to
     about: AboutConfig = field(default_factory=AboutConfig)
     answered: float = 0.85  # of them in one piece that can hold the answer: no second hop is needed
 
@@ -63,6 +64,9 @@ def read(
         return NOTHING
     found = relevance(question, evidence, pieces, embedder, config.relevance)
     chosen = select(question, evidence, pieces, found, config.selection)
+    alike = likeness(question, evidence, pieces, found)
+    best = max(alike[i] for i in chosen)
+    chosen = [i for i in chosen if found.led[i] or alike[i] >= config.near * best]
     quoted = _with_opponents(chosen, pieces, evidence, config)
     base = found.by_clause.max(axis=0)
     told = [

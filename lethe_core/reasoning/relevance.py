@@ -47,8 +47,8 @@ _LATEST = re.compile(r"\b(?:latest|newest|current(?:ly)?|now|at present|most rec
 class RelevanceConfig:
     """Weights of the parts of a score."""
 
-    words: float = 0.70
-    meaning: float = 0.15
+    words: float = 0.55
+    meaning: float = 0.30
     answer: float = 0.15
     bridge: float = 0.35
     from_title: float = 0.8  # of a word that stands in the title or the headings only
