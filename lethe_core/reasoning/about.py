@@ -5,7 +5,8 @@ words that a quotation has, and the cosines of the quotation with what is asked 
 whole question, each fail alone (paraphrases have few of the words; noise of the same field is near), their
 sum tells the two apart. A question of one or two words is
 matched by chance, so one word more of ordinary weight is taken to be missing from every text.
-A question that names things is about these: evidence without the rarest of them needs half of the words.
+A question that names things is about these: evidence without the rarest of them (which may be misspelled)
+needs a good part of the words.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +25,7 @@ from lethe_core.reasoning.terms import content_set, name_key, names
 @dataclass(frozen=True, slots=True)
 class AboutConfig:
     enough: float = 0.88  # share of words and both cosines together, of one quotation
-    words: float = 0.5  # share that a text without the question's rarest name needs
+    words: float = 0.4  # share that a text without the question's rarest name needs
 
 
 def is_about(
