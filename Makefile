@@ -68,4 +68,5 @@ $(BIN)/python: | $(UV)
 	@echo "putting uv into .tools ..."
 	@"$(PYTHON)" -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m ensurepip --user >/dev/null 2>&1 || \
 		{ echo "this Python has no pip: install pip or uv first"; exit 2; }
-	@"$(PYTHON)" -m pip install --quiet --disable-pip-version-check --target .tools/uv uv
+	@PIP_ROOT_USER_ACTION=ignore "$(PYTHON)" -m pip install --quiet --disable-pip-version-check \
+		--target .tools/uv uv
