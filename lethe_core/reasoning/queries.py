@@ -30,20 +30,16 @@ class Searched:
 
     answered: frozenset[frozenset[str]]
     failed: frozenset[frozenset[str]]
-    empty: frozenset[frozenset[str]]  # answered with nothing new
 
 
 def searched(warns: Iterable[Warn]) -> Searched:
     answered: set[frozenset[str]] = set()
     failed: set[frozenset[str]] = set()
-    empty: set[frozenset[str]] = set()
     for warn in warns:
         if warn.kind == "searched":
             key = query_key(warn.quoted)
             (failed if warn.detail == "failed" else answered).add(key)
-            if warn.detail == "nothing":
-                empty.add(key)
-    return Searched(frozenset(answered), frozenset(failed - answered), frozenset(empty))
+    return Searched(frozenset(answered), frozenset(failed - answered))
 
 
 def query_key(query: str) -> frozenset[str]:

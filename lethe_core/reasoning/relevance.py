@@ -109,7 +109,6 @@ class Relevance:
 
     scores: FloatArray  # (n,), [0, 1]: the best over the clauses, with bridges
     by_clause: FloatArray  # (clauses, n): without bridges
-    shares: FloatArray  # (n,) idf-weighted share of the task's terms in text, title and headings
     matched: Sequence[frozenset[str]]  # the task's terms in text, title and headings
     bridged: FloatArray  # (n,) how far a piece continues what the best pieces say
     led: Sequence[frozenset[tuple[str, ...]]]  # the names by which the best pieces lead to each
@@ -207,13 +206,11 @@ def relevance(
             score += config.newest * (piece.block in newest)
             by_clause[row, column] = min(1.0, score * factors[column])
 
-    total = question.weight(question.terms) or 1.0
     matched = [question.told(p.own | p.context) for p in pieces]
-    shares = np.array([question.weight(found) / total for found in matched])
     base = by_clause.max(axis=0) if len(pieces) else np.zeros(0)
     bridged, led = _follow(question, evidence, pieces, base, config)
     scores = np.minimum(1.0, base + config.bridge * bridged * np.array(factors))
-    return Relevance(scores, by_clause, shares, matched, bridged, led, vectors, raw, block_cosines)
+    return Relevance(scores, by_clause, matched, bridged, led, vectors, raw, block_cosines)
 
 
 def _factor(question: Question, block: EvidenceBlock, piece: Candidate, config: RelevanceConfig) -> float:
