@@ -11,7 +11,7 @@ import numpy as np
 
 from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
-from lethe_core.graph.arrays import BoolArray, FloatArray, Matrix
+from lethe_core.graph.arrays import BoolArray, FloatArray, IntArray, Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +112,14 @@ def score_candidates(
         + weights.novelty * clamp01(novelty)
     )
     return clamp01(total)
+
+
+def alternating_order(*rankings: FloatArray) -> IntArray:
+    """Indexes of n items, the best of each of several scores in turn; each item once, ties by index.
+
+    rankings: (n,) each, higher is better. A score that mixes many things, and one that is only about the
+    question, are right about different items: taken in turn, neither hides what the other sees.
+    """
+    orders = [np.lexsort((np.arange(len(scores)), -scores)) for scores in rankings]
+    taken = np.stack(orders, axis=1).ravel() if orders and len(orders[0]) else np.zeros(0, dtype=np.int64)
+    return np.array(list(dict.fromkeys(taken.tolist())), dtype=np.int64)

@@ -75,7 +75,7 @@ def _ingest(session: SessionHandle, index: int, call: ToolCall, future: Future[S
         task=task.id,
         embedder=session.deps.embedder,
         goal_query=session.query_vector(session.state.goal),
-        task_query=session.query_vector(task.description),
+        task_query=session.query_vector(task.embed_text),
     )
     found = CallOutcome.NEW if plan.n_new else CallOutcome.NOTHING
     _commit(session, call, CallResult(index, found, plan.yielded, plan.n_new), plan, outcome)

@@ -14,7 +14,7 @@ import numpy as np
 from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, find_anchors, relevance
 from lethe_core.context.packing import pack
 from lethe_core.context.ppr import PageRank, personalized_pagerank
-from lethe_core.context.scoring import novelty_term, score_candidates
+from lethe_core.context.scoring import alternating_order, novelty_term, score_candidates
 from lethe_core.context.weights import EdgeArrays, WeightMatrix, adjacency, end_cosines, seed_vector
 from lethe_core.control.basis import coverage
 from lethe_core.control.vectors import alignments, control_vectors, cosines
@@ -34,7 +34,7 @@ from lethe_core.session.selecting import current_basis
 RESERVE: Final = 2048  # tokens of the model's window kept for system prompt, schema and answer
 # Of the room for evidence, filled by score alone before information gain fills the rest: gain is so flat in
 # the score, and so steep in the tokens, that it left the best-scored row of a table out for its length.
-BEST_SHARE: Final = 0.5
+BEST_SHARE: Final = 0.75
 MIN_EVIDENCE_SHARE: Final = 0.5  # of the context that dependencies' and subtasks' results must leave
 
 
@@ -79,7 +79,8 @@ def expand(session: SessionHandle, task: NodeId) -> int:
         dependencies=[at[other.id] for other in snapshot.dependencies(task)],
         evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
     )
-    rank = _anchored_walk(session, task, nodes, weights, structure)
+    relevant = _relevance(session, task, nodes)
+    rank = _anchored_walk(session, task, nodes, weights, structure, relevant)
     told = {task, above, *(child.id for child in snapshot.children(task))}
     told |= {other.id for other in snapshot.dependencies(task)}
     reached = [
@@ -92,6 +93,7 @@ def expand(session: SessionHandle, task: NodeId) -> int:
         session.scratch,
         candidates=tuple(nodes[index].id for index in reached),
         pagerank=rank.scores[reached],
+        relevance=relevant[reached],
     )
     return len(reached)
 
@@ -110,11 +112,8 @@ def pack_evidence(session: SessionHandle, task: NodeId) -> int:
     frame += snapshot.dependencies(task)
     vectors = represent(nodes, dimension)
     required = represent(frame, dimension)
-    # A subtask's evidence serves the goal through its task, so either alignment counts.
-    aligned = np.maximum(
-        alignments(vectors, session.query_vector(session.state.goal)),
-        alignments(vectors, session.query_vector(selected.description)),
-    )
+    # A subtask's evidence serves the goal through its task: what is near a goal of many parts is near none.
+    aligned = alignments(vectors, session.query_vector(selected.embed_text))
     scores = score_candidates(
         aligned,
         session.scratch.pagerank,
@@ -130,7 +129,7 @@ def pack_evidence(session: SessionHandle, task: NodeId) -> int:
     # The frame stands as one required item a task, so that the packed evidence adds to what is said anyway.
     share = _shares(frame_tokens, len(frame))
     sizes = [_block_tokens(session, task, node) for node in nodes]
-    by_score = np.lexsort((np.arange(len(nodes)), -scores))
+    order = alternating_order(scores, session.scratch.relevance)
     packing = pack(
         np.concatenate([required, vectors]),
         np.concatenate([np.ones(len(frame)), scores]),
@@ -138,14 +137,11 @@ def pack_evidence(session: SessionHandle, task: NodeId) -> int:
         room,
         required=[
             *range(len(frame)),
-            *(
-                len(frame) + index
-                for index in _best(by_score, sizes, int((room - frame_tokens) * BEST_SHARE))
-            ),
+            *(len(frame) + index for index in _best(order, sizes, int((room - frame_tokens) * BEST_SHARE))),
         ],
     )
     kept = {index - len(frame) for index in packing.selected}
-    packed = tuple(nodes[index].id for index in by_score if int(index) in kept)
+    packed = tuple(nodes[index].id for index in order if int(index) in kept)
     session.scratch = replace(session.scratch, packed=packed)
     return len(packed)
 
@@ -185,25 +181,33 @@ def represent(nodes: Sequence[Node], dimension: int) -> Matrix:
     return matrix
 
 
+def _relevance(session: SessionHandle, task: NodeId, nodes: Sequence[Node]) -> FloatArray:
+    """How near each piece of evidence is to the task by meaning and by words: (n,) in [0, 1], 0 for tasks."""
+    asked = session.snapshot.tasks[task].embed_text
+    evidence = [node for node in nodes if isinstance(node, EvidenceNode)]
+    vectors = stack(evidence, session.deps.embedder.profile.dimension)
+    relevant = np.zeros(len(nodes))
+    relevant[len(nodes) - len(evidence) :] = relevance(
+        cosines(vectors, session.query_vector(asked)), session.caches.lexicon.bm25(asked, evidence)
+    )
+    return relevant
+
+
 def _anchored_walk(
     session: SessionHandle,
     task: NodeId,
     nodes: Sequence[Node],
     weights: WeightMatrix,
     structure: FloatArray,
+    relevant: FloatArray,
 ) -> PageRank:
     """The walk on the graph and its lexical anchors; only what stands in evidence anchors (5.1b)."""
-    lexicon, question = session.caches.lexicon, session.snapshot.tasks[task].description
+    lexicon = session.caches.lexicon
     evidence = [node for node in nodes if isinstance(node, EvidenceNode)]
-    first = len(nodes) - len(evidence)
     anchors = find_anchors(lexicon.anchor_nodes(evidence))
-    anchors = replace(anchors, node=anchors.node + first)
-    vectors = stack(evidence, session.deps.embedder.profile.dimension)
-    relevant = np.zeros(len(nodes))
-    relevant[first:] = relevance(
-        cosines(vectors, session.query_vector(question)), lexicon.bm25(question, evidence)
-    )
-    seeds = anchored_seeds(structure, relevant, lexicon.terms_of(question), anchors)
+    anchors = replace(anchors, node=anchors.node + len(nodes) - len(evidence))
+    terms = lexicon.terms_of(session.snapshot.tasks[task].description)
+    seeds = anchored_seeds(structure, relevant, terms, anchors)
     rank = personalized_pagerank(anchored(weights, anchors), seeds, damping=DEFAULT_ANCHORS.damping)
     return replace(rank, scores=rank.scores[: len(nodes)])
 
@@ -235,10 +239,10 @@ def _block_tokens(session: SessionHandle, task: NodeId, node: Node) -> int:
     return counted[node.id]
 
 
-def _best(by_score: IntArray, sizes: Sequence[int], room: int) -> list[int]:
-    """The best-scored items that fit into a room, best first."""
+def _best(order: IntArray, sizes: Sequence[int], room: int) -> list[int]:
+    """The first items of an order that fit into a room."""
     best: list[int] = []
-    for index in by_score:
+    for index in order:
         if sizes[index] > room:
             break
         best.append(int(index))

@@ -24,6 +24,7 @@ class Scratch:
     basis: EvidenceBasis | None = None
     candidates: tuple[NodeId, ...] = ()  # evidence and other tasks' results that the walk reaches
     pagerank: FloatArray = field(default_factory=lambda: np.zeros(0))  # (n,) of the candidates
+    relevance: FloatArray = field(default_factory=lambda: np.zeros(0))  # (n,) likewise, to the task itself
     packed: tuple[NodeId, ...] = ()
 
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from lethe_core.context.scoring import (
     ScoringConfig,
+    alternating_order,
     novelty_term,
     pagerank_term,
     score_candidates,
@@ -131,3 +132,16 @@ def test_a_better_term_never_lowers_the_score(
 def test_terms_of_unequal_length_are_refused() -> None:
     with pytest.raises(ConfigError, match="one length"):
         score_candidates(np.zeros(2), np.zeros(3), np.zeros(2), np.zeros(2), 0.0)
+
+
+@given(st.lists(st.tuples(unit, unit), max_size=30))
+def test_an_alternating_order_has_every_item_once_and_the_best_of_each_score_first(
+    rows: list[tuple[float, float]],
+) -> None:
+    scores = np.array(rows, dtype=np.float64).reshape(-1, 2).T
+    order = alternating_order(*scores).tolist()
+    assert sorted(order) == list(range(len(rows)))
+    for k in range(1, len(rows) + 1):
+        for values in scores:
+            best = np.lexsort((np.arange(len(values)), -values))[:k]
+            assert set(best.tolist()) <= set(order[: 2 * k])
