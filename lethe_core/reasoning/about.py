@@ -16,7 +16,7 @@ import numpy as np
 
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.graph.arrays import FloatArray
-from lethe_core.reasoning.asked import YEAR
+from lethe_core.reasoning.asked import YEAR, fits
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question, Relevance
 from lethe_core.reasoning.terms import content_set, name_key, names
@@ -25,6 +25,7 @@ from lethe_core.reasoning.terms import content_set, name_key, names
 @dataclass(frozen=True, slots=True)
 class AboutConfig:
     enough: float = 0.88  # share of words and both cosines together, of one quotation
+    figure: float = 0.15  # for a text that has a figure in the unit that the question asks for
     words: float = 0.4  # share that a text without the question's rarest name needs
 
 
@@ -59,7 +60,14 @@ def is_about(
             for told in blocks.values()
         ):
             return False
-    return bool((likeness(question, evidence, pieces, found)[list(chosen)] >= config.enough).any())
+    alike = likeness(question, evidence, pieces, found)
+    return any(alike[i] + config.figure * _has_figure(question, pieces[i]) >= config.enough for i in chosen)
+
+
+def _has_figure(question: Question, piece: Candidate) -> bool:
+    return any(
+        clause.wanted.units and fits(piece.text, clause.wanted, piece.header) for clause in question.clauses
+    )
 
 
 def likeness(

@@ -11,7 +11,7 @@ from typing import Literal
 
 from lethe_core.reasoning.terms import MONTHS, fold, names, words
 
-AnswerKind = Literal["date", "time", "number", "who", "where", "other"]
+AnswerKind = Literal["date", "time", "number", "count", "who", "where", "other"]
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTH = "|".join(sorted(MONTHS))
@@ -105,6 +105,8 @@ def quantities(text: str) -> list[Quantity]:
 _TIME = frozenset({"min", "h", "s", "d", "week", "month", "year"})
 _LENGTH = frozenset({"mm", "cm", "m", "km", "mile"})
 _MONEY = frozenset({"£", "€", "$", "million", "billion"})
+_COUNTS = frozenset({"", "person", "visitor", "customer", "trip", "vote", "million", "billion"})
+_COUNTED = frozenset(word for word, unit in _UNIT_WORDS.items() if unit in _COUNTS)
 _ASK_UNITS: Sequence[tuple[str, frozenset[str]]] = (
     (r"percent|per cent|percentage|share|proportion|rate", frozenset({"%"})),
     (r"how (?:long|soon|quickly)|duration|time limit", _TIME),
@@ -134,6 +136,7 @@ _ASKS_NUMBER = re.compile(
     rf"|\bwhat (?:is |was |are |were )?(?:the )?(?:\w+ ){{0,3}}?(?:{_FIGURES})\b",
     re.I,
 )
+_ASKS_COUNT = re.compile(r"\bhow many (\w+)", re.I)
 _ASKS_WHO = re.compile(r"\b(?:who|whom|whose)\b", re.I)
 _ASKS_WHERE = re.compile(
     r"\b(?:where|(?:what|which) (?:city|country|state|town|place|county|province|location))\b", re.I
@@ -150,6 +153,9 @@ def wanted(question: str) -> Wanted:
         for pattern, units in _ASK_UNITS:
             if re.search(rf"\b(?:{pattern})\b", question, re.I):
                 return Wanted("number", units)
+        counted = _ASKS_COUNT.search(question)
+        if counted and fold(counted.group(1)) not in _UNIT_WORDS.keys() - _COUNTED:
+            return Wanted("count", frozenset())
         return Wanted("number", frozenset())
     if _ASKS_WHO.search(question):
         return Wanted("who", frozenset())
@@ -174,6 +180,10 @@ def fits(text: str, want: Wanted, header: str = "") -> bool:
                 told |= {_UNIT_WORDS[word] for word in map(fold, words(header)) if word in _UNIT_WORDS}
             return bool(told & want.units)
         return bool(_NUMBER.search(YEAR.sub("", text)) or _NUMERAL.search(text))
+    if want.kind == "count":
+        # A sum of money or the day of a month counts nothing.
+        told = {quantity.unit for quantity in quantities(_DATE.sub("", text))}
+        return bool(told & _COUNTS) or bool(_NUMERAL.search(text))
     if want.kind in ("who", "where"):
         return bool(names(text))
     return True

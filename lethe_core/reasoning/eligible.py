@@ -5,7 +5,7 @@ of the task than another row of their source, items and sentences that lack a na
 Of a list either the whole stays or the items that matter; of a table the rows that say as much as the best.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lethe_core.din.document import EvidenceBlock
@@ -75,7 +75,7 @@ def _without_replaced(
             continue
         seen.add(text)
         block = evidence[piece.block]
-        replaceable = (block.older or block.period) and not _asked_for(block, asked)
+        replaceable = (block.older or block.period) and not _asked_for(block, asked, question.years)
         if not replaceable or not any(
             _newer(evidence[other.block], block)
             and (
@@ -88,9 +88,10 @@ def _without_replaced(
     return kept
 
 
-def _asked_for(block: EvidenceBlock, asked: set[str]) -> bool:
+def _asked_for(block: EvidenceBlock, asked: set[str], years: Collection[str]) -> bool:
+    """Whether the question names this edition; of several periods that it names, whether this is one."""
     told = {fold(word) for word in words(f"{block.title} {block.period}")}
-    return block.older and bool(asked & told)
+    return (block.older or len(years) > 1) and bool(asked & told)
 
 
 def _newer(other: EvidenceBlock, block: EvidenceBlock) -> bool:

@@ -1,4 +1,4 @@
-"""What a reasoner is to Lethe: one turn, a prompt in and a text out; nothing in the loop knows which it has."""
+"""What a reasoner is to Lethe: a prompt in, a text out; nothing in the loop knows which one it has."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -10,6 +10,7 @@ from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.reasoning.about import AboutConfig, is_about, likeness
 from lethe_core.reasoning.asked import fits
+from lethe_core.reasoning.asof import without_earlier
 from lethe_core.reasoning.candidates import Candidate, CandidateConfig, candidates
 from lethe_core.reasoning.contradictions import ContradictionConfig, newest_first, opponents
 from lethe_core.reasoning.quotes import quotable
@@ -23,6 +24,7 @@ from lethe_core.reasoning.relevance import (
     understand,
 )
 from lethe_core.reasoning.selection import SelectionConfig, select
+from lethe_core.reasoning.series import SeriesConfig, with_issues
 from lethe_core.reasoning.terms import name_key
 
 
@@ -33,6 +35,7 @@ class ReadingConfig:
     candidates: CandidateConfig = field(default_factory=CandidateConfig)
     relevance: RelevanceConfig = field(default_factory=RelevanceConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
+    series: SeriesConfig = field(default_factory=SeriesConfig)
     contradictions: ContradictionConfig = field(default_factory=ContradictionConfig)
     near: float = 0.6  # of the likeness of the best quotation, for one that no other leads to
     about: AboutConfig = field(default_factory=AboutConfig)
@@ -67,6 +70,8 @@ def read(
     alike = likeness(question, evidence, pieces, found)
     best = max(alike[i] for i in chosen)
     chosen = [i for i in chosen if found.led[i] or alike[i] >= config.near * best]
+    chosen = without_earlier(question, pieces, chosen)
+    chosen = with_issues(question, evidence, pieces, found, chosen, config.series)
     quoted = _with_opponents(chosen, pieces, evidence, config)
     base = found.by_clause.max(axis=0)
     told = [

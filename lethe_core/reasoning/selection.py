@@ -5,6 +5,7 @@ less of the task than its sibling); then what lies far below the best; then the 
 chooses, starting from the best piece for each thing asked, and stops when a piece adds little.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,8 +17,10 @@ from lethe_core.graph.arrays import FloatArray
 from lethe_core.reasoning.asked import fits
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.eligible import EligibleConfig, eligible, jaccard, wording
-from lethe_core.reasoning.relevance import Question, Relevance
-from lethe_core.reasoning.terms import content_set, name_key
+from lethe_core.reasoning.relevance import Clause, Question, Relevance
+from lethe_core.reasoning.terms import content_set, name_key, names
+
+_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class SelectionConfig:
     name_floor: float = 0.5  # of the best score, for the piece about a name
     bridge: float = 0.35  # weight of a bridge when the best piece for a clause is looked for
     bridge_floor: float = 0.4  # of the best score, for the piece that the best ones lead to
+    meant: int = 2  # pieces for a clause about what an earlier clause's piece names
     per_source: int = 3  # quotations of one source, table rows and lists aside
 
 
@@ -185,7 +189,11 @@ def _required(
     for row, clause in enumerate(question.clauses):
         scores = found.by_clause[row] + config.bridge * found.bridged
         fitting = [i for i in open_ if fits(pieces[i].text, clause.wanted, pieces[i].header)] or list(open_)
-        required.append(max(fitting, key=lambda i: (scores[i], -i)))
+        meant = _of_what_is_meant(clause, pieces, fitting, required, question)
+        if meant:
+            required += sorted(meant, key=lambda i: (-scores[i], i))[: config.meant]
+        else:
+            required.append(max(fitting, key=lambda i: (scores[i], -i)))
     total = question.weight(question.terms) or 1.0
     for name in question.names:
         key = set(name_key(name))
@@ -200,6 +208,27 @@ def _required(
     if onward is not None and found.scores[onward] >= config.bridge_floor * best:
         required.append(onward)
     return list(dict.fromkeys(required))[: config.most]
+
+
+def _of_what_is_meant(
+    clause: Clause,
+    pieces: Sequence[Candidate],
+    fitting: Sequence[int],
+    earlier: Sequence[int],
+    question: Question,
+) -> list[int]:
+    """For "how powerful is it": the pieces with such a figure that name what an earlier clause's piece
+    names and the question does not."""
+    if not earlier or not clause.wanted.units or not _PRONOUN.search(clause.text):
+        return []
+    asked = set(question.terms)
+    keys = [
+        key
+        for i in earlier
+        for name in names(pieces[i].text)
+        if (key := frozenset(name_key(name))) and not key & asked and not any(t.isdigit() for t in key)
+    ]
+    return [i for i in fitting if any(key <= pieces[i].own for key in keys)]
 
 
 def _few_of_a_source(

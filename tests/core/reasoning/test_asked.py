@@ -10,7 +10,7 @@ from lethe_core.reasoning.asked import fits, quantities, wanted
     [
         ("When was the bridge opened?", "date"),
         ("by what date does it have to be replaced", "date"),
-        ("How many people may ride?", "number"),
+        ("How many people may ride?", "count"),
         ("What is the diameter of the rope?", "number"),
         ("How late may they play?", "time"),
         ("What would a family have to pay?", "number"),
@@ -51,3 +51,9 @@ def test_a_time_of_day_is_no_number_of_minutes() -> None:
     want = wanted("How late in the evening may they play?")
     assert fits("The bells may be played until 19:45.", want)
     assert not fits("No player goes on for longer than 50 minutes.", want)
+
+
+def test_money_and_days_count_nothing() -> None:
+    want = wanted("How many people climbed the tower?")
+    assert fits("Some 13,471 visitors climbed to the gallery.", want)
+    assert not fits("Income was £97,205 on 4 May.", want)

@@ -128,3 +128,13 @@ def test_a_second_hop_has_the_names_that_the_best_evidence_mentions(embedder: Em
         block(2, "Two Dollar Radio", "It is a family press that keeps an office in Columbus, Ohio."),
     ]
     assert any("Columbus" in text for text in quoted(task, both, embedder))
+
+
+def test_how_powerful_is_it_is_answered_about_what_the_first_clause_found(embedder: Embedder) -> None:
+    rated = "The Calder set has been rated at 54 kW since it was overhauled."
+    evidence = [
+        block(1, "Minutes", "Members voted to keep the Calder standby drive of the ferry line."),
+        block(2, "Handbook", f"The main drive of the ferry line is a 90 kW machine. {rated}"),
+    ]
+    task = "Which standby drive did members vote to keep for the ferry line, and how powerful is it?"
+    assert rated in quoted(task, evidence, embedder)

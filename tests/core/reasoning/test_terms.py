@@ -63,3 +63,7 @@ def test_any_text_has_terms_without_error(text: str) -> None:
     assert content_set(text) == frozenset(content(text))
     for name in names(text):
         name_key(name)
+
+
+def test_a_form_of_address_is_no_word_of_the_subject() -> None:
+    assert content("Miss Veale and Mr. Frewin missed the tide") == ["veal", "frewin", "miss", "tide"]
