@@ -25,6 +25,7 @@ LetheError                      exit code 1
 ├── SearchError                 4
 │   └── SearchUnavailableError  4
 ├── SourceError                 1   a document that cannot be read: skipped, counted and named
+│   └── SourceAccessError       1   its file cannot be opened now; says nothing about its content
 └── DinSyntaxError              1   a DIN-Read text that is none, or of another version
 
 A message says what was wrong, with the value, where, and what to do about it.
@@ -151,3 +152,7 @@ class SourceError(LetheError):
 
 class DinSyntaxError(LetheError):
     """A text that is no DIN-Read of this version, or data that none can be written from."""
+
+
+class SourceAccessError(SourceError):
+    """A file that cannot be opened now: that says nothing about its content and may pass."""

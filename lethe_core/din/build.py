@@ -169,7 +169,7 @@ def _block(snapshot: GraphSnapshot, node: EvidenceNode, newest: Mapping[str, Evi
         short_id=node.short_id,
         title=node.title,
         source=node.address or node.source_description,
-        date=node.date,
+        date=node.stated_date or (f"file of {node.date}" if node.date else ""),
         older_than=None if newer is None else newer.short_id,
         older=older,
         period=node.period,

@@ -113,6 +113,11 @@ class EvidenceNode:
     sequence: int = 0  # order of creation among the session's evidence, from 1
     created_at: float = 0.0
 
+    @property
+    def stated_date(self) -> str:
+        """The date that the source gives itself; a file's modification time is shown and never decides."""
+        return "" if self.date_source == "modified" else self.date
+
 
 Node: TypeAlias = TaskNode | EvidenceNode
 

@@ -39,7 +39,7 @@ class Stated:
 
     @property
     def order(self) -> tuple[str, int]:
-        return (self.chunk.date or self.chunk.period, -self.chunk.sequence)
+        return (self.chunk.stated_date or self.chunk.period, -self.chunk.sequence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,8 @@ class Source:
     n: int
     title: str
     address: str
-    date: str
+    date: str  # that the source gives itself
+    modified: str  # of its file, where it gives none
     edition: str  # version, period; "older edition" when that is all that is known
     older: bool
     places: tuple[str, ...]  # of the passages that are cited, in order of appearance

@@ -25,12 +25,13 @@ from lethe_core.report.document import (
     Source,
 )
 from lethe_core.report.escaping import address, cell, inline, line
+from lethe_core.report.outcome import FINISHED
 
 MAX_SKIPPED = 20  # named in the Markdown; the JSON names all
 MAX_SEARCHES = 12  # of one task
 
 _STOPPED = {
-    "goal_complete": "The question was answered",
+    "goal_complete": "Every part of the question was worked through",
     "converged": "Further searching changed nothing any more",
     "budget": "The budget was used up",
     "no_ready_tasks": "No task was left to work on",
@@ -164,7 +165,8 @@ def _not_found(item: NotFound) -> str:
 
 def _source(source: Source) -> str:
     about = [address(source.address)] if source.address else []
-    about += [inline(text) for text in (source.date, source.edition) if text]
+    changed = f"undated, file of {source.modified}" if source.modified else ""
+    about += [inline(text) for text in (source.date, changed, source.edition) if text]
     title = f"**{inline(source.title).replace('**', '')}**" if source.title.strip() else ""
     places = f"Cited from: {'; '.join(inline(place) for place in source.places)}" if source.places else ""
     text = ". ".join(part for part in (title, " · ".join(about), places) if part)
@@ -180,7 +182,7 @@ def _skipped(report: Report) -> Iterator[str]:
 
 def _closing(report: Report) -> str:
     closing = report.closing
-    found = [_stop(closing)]
+    found = [_stop(closing, found_something=bool(report.findings))]
     iterations = "iteration" if closing.iterations == 1 else "iterations"
     found.append(f"{closing.iterations} {iterations}, {_duration(closing.seconds)} at work.")
     if closing.models:
@@ -193,8 +195,10 @@ def _closing(report: Report) -> str:
     return " ".join(found)
 
 
-def _stop(closing: Closing) -> str:
+def _stop(closing: Closing, *, found_something: bool) -> str:
     words = _STOPPED.get(closing.stop_reason)
+    if closing.stop_reason in FINISHED and not found_something:
+        words = "Nothing was found that answers the question"
     if words is None:
         words = f"Stopped: {inline(closing.stop_reason)}" if closing.stop_reason else "Still at work"
     code = f" (`{closing.stop_reason}`)" if closing.stop_reason in _STOPPED else ""

@@ -79,7 +79,8 @@ class SourceBook:
                 n=n,
                 title=chunk.title,
                 address=chunk.address or chunk.source_description,
-                date=chunk.date,
+                date=chunk.stated_date,
+                modified=chunk.date if not chunk.stated_date else "",
                 edition=edition_label(self._snapshot, chunk),
                 older=self._snapshot.is_older(chunk),
                 places=tuple(places),
@@ -92,7 +93,7 @@ def edition_label(snapshot: GraphSnapshot, chunk: EvidenceNode) -> str:
     """What a source list says about a source's edition; empty when it stands alone."""
     edition = f"edition {chunk.edition}" if chunk.edition.isdigit() else chunk.edition
     known = chunk.period or edition
-    parts = ["" if chunk.date.startswith(known) else known]  # the date stands beside it
+    parts = ["" if chunk.stated_date.startswith(known) else known]  # the date stands beside it
     if snapshot.is_older(chunk):
         parts.append("older edition")
     elif is_earlier_issue(snapshot, chunk):
@@ -108,4 +109,4 @@ def is_earlier_issue(snapshot: GraphSnapshot, chunk: EvidenceNode) -> bool:
 
 def newest_dates(chunks: Sequence[EvidenceNode]) -> str:
     """The dates of several chunks, newest first, each once."""
-    return ", ".join(sorted({chunk.date for chunk in chunks if chunk.date}, reverse=True))
+    return ", ".join(sorted({chunk.stated_date for chunk in chunks if chunk.stated_date}, reverse=True))

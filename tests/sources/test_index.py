@@ -1,5 +1,6 @@
 """The index: read once, kept, renewed where something changed, and never in the way."""
 
+import errno
 import os
 import signal
 import sqlite3
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -224,3 +226,26 @@ def test_two_roots_are_one_corpus(corpus: Corpus, tmp_path: Path) -> None:
     assert [source.address for source in index.sources] == ["one-docs/a.md", "two-docs/a.md"]
     assert [index.page(source)[0].title for source in index.sources] == ["One", "Two"]
     index.close()
+
+
+def test_a_file_that_could_not_be_opened_is_tried_again_though_nothing_of_it_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "corpus"
+    root.mkdir()
+    (root / "a.md").write_text("# A\n\nThe mill has two wheels.")
+    (root / "b.md").write_text("# B\n\nThe weir is made of oak.")
+    opened = os.open
+
+    def refused(path: object, *rest: int) -> int:
+        if str(path).endswith("b.md"):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, *rest)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as closed:
+        closed.setattr("lethe_core.adapters.sources.reading.os.open", refused)
+        with closing(open_index([root], tmp_path / "home")) as index:
+            assert [skip.source for skip in index.skipped] == ["corpus/b.md"]
+    with closing(open_index([root], tmp_path / "home")) as index:
+        assert index.skipped == ()
+        assert len(index.sources) == 2

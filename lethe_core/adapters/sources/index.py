@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Final
 
 from lethe_core.adapters.sources.folder import SourceFile, WalkConfig, walk
 from lethe_core.adapters.sources.index_file import VERSION, Entry, IndexFile, IndexRow
@@ -17,13 +18,14 @@ from lethe_core.adapters.sources.isolated import ReaderProcess
 from lethe_core.adapters.sources.lexical import StoredLexicalIndex
 from lethe_core.adapters.sources.reading import Parse, ReadConfig, load, page_of
 from lethe_core.context.lexical import LexicalIndex, words
-from lethe_core.errors import CorpusError, SourceError, StoreUnavailableError
+from lethe_core.errors import CorpusError, SourceAccessError, SourceError, StoreUnavailableError
 from lethe_core.evidence.chunk import chunk_page
 from lethe_core.evidence.editions import says_superseded
 from lethe_core.evidence.fingerprint import page_fingerprint
 from lethe_core.evidence.page import Chunk, Page, Skipped
 
 _log = logging.getLogger(__name__)
+_NEVER: Final = -1  # a modification time that no file has: read again at the next opening
 
 Progress = Callable[[int, int, str], None]
 """Called with how many files are done, how many there are, and the address of the one that is read."""
@@ -183,7 +185,9 @@ def _entry(source: SourceFile, path: bytes, parse: Parse) -> Entry:
     try:
         page, chunks, note = _read(source, parse)
     except SourceError as error:
-        row = IndexRow(path, source.size, source.modified_ns, str(error), "", "", "", "", "", False, 0)
+        # A verdict on the content stands until the file changes; that a file could not be opened does not.
+        stands = _NEVER if isinstance(error, SourceAccessError) else source.modified_ns
+        row = IndexRow(path, source.size, stands, str(error), "", "", "", "", "", False, 0)
         return Entry(row, None, (), ())
     row = IndexRow(
         path=path,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from lethe_core.adapters.sources.readers.document import Document
-from lethe_core.errors import SourceError
+from lethe_core.errors import SourceAccessError, SourceError
 from lethe_core.evidence.dates import page_date
 from lethe_core.evidence.page import Page
 
@@ -83,17 +83,17 @@ def load(path: Path, config: ReadConfig) -> tuple[bytes, float]:
         with os.fdopen(handle, "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                raise SourceError("no regular file")
+                raise SourceAccessError("no regular file")
             data = file.read(config.max_bytes + 1) if status.st_size <= config.max_bytes else b""
     except FileNotFoundError:
-        raise SourceError("the file is gone") from None
+        raise SourceAccessError("the file is gone") from None
     except OSError as error:
         reason = (
             "not readable: permission denied"
             if error.errno == errno.EACCES
             else f"not readable: {error.strerror}"
         )
-        raise SourceError(reason) from error
+        raise SourceAccessError(reason) from error
     if max(status.st_size, len(data)) > config.max_bytes:
         raise SourceError(
             f"{status.st_size / 1024 / 1024:,.0f} MB; the limit is {config.max_bytes // 1024 // 1024} MB"

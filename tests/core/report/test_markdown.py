@@ -141,3 +141,25 @@ def test_many_skipped_sources_are_named_up_to_a_bound_and_counted(session):
     assert "and 5 more" in text
     assert "25 sources could not be read" in text
     assert len(render_json(found).skipped) == MAX_SKIPPED + 5
+
+
+def test_a_session_that_found_nothing_does_not_say_that_it_answered(session):
+    session.task("Who was Ada?", status=TaskStatus.DONE)
+    found = assemble(
+        session.snapshot(), session.state(stop_reason="goal_complete"), embedder=session.embedder
+    )
+    closing = render_markdown(found).splitlines()[-1]
+    assert closing.startswith("Nothing was found that answers the question (`goal_complete`).")
+
+
+def test_the_time_of_a_file_is_shown_as_what_it_is_and_never_as_a_date(session):
+    text = "The Tarn bridge is 412 metres long and has nine arches."
+    root = session.task("How long is the Tarn bridge?", result=f"“{text}” [e-0001]")
+    session.chunk(text, "papers/tarn.md", task=root, date="2026-12-01", date_source="modified")
+    found = assemble(
+        session.snapshot(), session.state(stop_reason="goal_complete"), embedder=session.embedder
+    )
+    shown = render_markdown(found)
+    assert "(2026-12-01)" not in shown
+    assert "undated, file of 2026-12-01" in shown
+    assert [source.date for source in render_json(found).sources] == [""]
