@@ -77,7 +77,7 @@ def select(
         )
         if gain >= config.gain * first:
             kept.append(item)
-    chosen = [open_[i] for i in kept]
+    chosen = _without_less(question, pieces, found, [open_[i] for i in kept])
     beside = _beside(question, pieces, ahead, chosen, config)[: max(0, config.most - len(chosen))]
     ordered = [j for i in chosen for j in (i, *(b for b in beside if pieces[b].block == pieces[i].block))]
     return [row for i in dict.fromkeys(ordered) for row in tables.get(i, [i])]
@@ -98,6 +98,20 @@ def _led_by_title(
 ) -> bool:
     title = content_set(evidence[pieces[index].block].title)
     return any(set(key) <= title for key in found.led[index])
+
+
+def _without_less(
+    question: Question, pieces: Sequence[Candidate], found: Relevance, chosen: Sequence[int]
+) -> list[int]:
+    """For one figure of one thing without a name: without the figures of other things, which have less of
+    what was asked, its lead-in included, than the best piece with such a figure."""
+    if question.each or question.names or len(question.clauses) != 1 or not question.clauses[0].wanted.units:
+        return list(chosen)
+    fitting = [i for i in chosen if fits(pieces[i].text, question.clauses[0].wanted, pieces[i].header)]
+    best = max(fitting, key=lambda i: (found.scores[i], -i), default=None)
+    if best is None:
+        return list(chosen)
+    return [i for i in chosen if i not in fitting or not found.matched[i] < found.matched[best]]
 
 
 def _beside(

@@ -138,3 +138,12 @@ def test_how_powerful_is_it_is_answered_about_what_the_first_clause_found(embedd
     ]
     task = "Which standby drive did members vote to keep for the ferry line, and how powerful is it?"
     assert rated in quoted(task, evidence, embedder)
+
+
+def test_the_price_of_another_thing_is_not_the_price_asked_for(embedder: Embedder) -> None:
+    evidence = [
+        block(1, "Climb the tower", "| Ticket | Price |\n|---|---|\n| Family | £26.50 |"),
+        block(2, "Recitals", "Family places at a garden recital are £24.00 with lemonade."),
+    ]
+    task = "A briefing on the tower: What would a family have to pay for a ticket?"
+    assert quoted(task, evidence, embedder) == ["| Family | £26.50 |"]
