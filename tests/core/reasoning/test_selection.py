@@ -142,8 +142,8 @@ def test_how_powerful_is_it_is_answered_about_what_the_first_clause_found(embedd
 
 def test_the_price_of_another_thing_is_not_the_price_asked_for(embedder: Embedder) -> None:
     evidence = [
-        block(1, "Climb the tower", "| Ticket | Price |\n|---|---|\n| Family | £26.50 |"),
-        block(2, "Recitals", "Family places at a garden recital are £24.00 with lemonade."),
+        block(1, "Climb the tower", "| Ticket | To pay |\n|---|---|\n| Family | £26.50 |"),
+        block(2, "Recitals", "What a family will pay in the garden is £24.00."),
     ]
-    task = "A briefing on the tower: What would a family have to pay for a ticket?"
+    task = "A briefing on the tower: What would a family have to pay?"
     assert quoted(task, evidence, embedder) == ["| Family | £26.50 |"]
