@@ -17,6 +17,7 @@ from flows.commands.research import research
 from flows.commands.resume import resume
 from flows.commands.server import server
 from flows.commands.sessions import sessions
+from flows.server_loss import ServerLostError, leave_at_once
 from lethe_core import __version__
 from lethe_core.errors import LetheError
 
@@ -84,7 +85,10 @@ def run(arguments: list[str]) -> int:
         return _complain("interrupted", EXIT_INTERRUPTED)
     except LetheError as error:
         _trace(arguments)
-        return _complain(str(error), error.exit_code)
+        failure = _complain(str(error), error.exit_code)
+        if isinstance(error, ServerLostError):
+            leave_at_once(failure)
+        return failure
     except Exception as error:  # noqa: BLE001 - the last line of defence: a line instead of a trace
         return _unexpected(error, arguments)
 

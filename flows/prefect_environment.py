@@ -12,6 +12,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 HEARTBEAT_SECONDS: Final = 30
+# Of a request to the own server, after 2 and 4 seconds: on this machine it is there or gone for good.
+OWN_SERVER_RETRIES: Final = 2
 
 # The recorder takes task runs one by one by default: 15 a second, and a lag of half a minute after a session.
 SERVER_SETTINGS: Final[Mapping[str, str]] = {
@@ -65,9 +67,11 @@ def point_prefect_at(api_url: str, home: Path, *, own: bool, debug: bool) -> Non
     if not debug:
         # The server keeps every line; on the terminal Lethe says in its own words what is worth it.
         environment["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
+        environment["PREFECT_INTERNAL_LOGGING_LEVEL"] = "CRITICAL"
     if own:
         environment["PREFECT_HOME"] = str(home / "prefect")
         environment.pop("PREFECT_PROFILE", None)
+        environment.setdefault("PREFECT_CLIENT_MAX_RETRIES", str(OWN_SERVER_RETRIES))
         without_proxy(environment, urlsplit(api_url).hostname or "127.0.0.1")
 
 

@@ -1,9 +1,11 @@
-"""Whether another run holds a session: seen before anything is started."""
+"""Whether another run holds a session: seen before anything is started, or ended."""
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from flows.terminal import write_line
+from lethe_core.errors import SessionBusyError, StoreError
 
 if TYPE_CHECKING:
     from lethe_core.config import Settings
@@ -24,6 +26,33 @@ def wait_for_lease(settings: "Settings", session: "SessionId", *, quiet: bool) -
     Raises SessionBusyError for a run that lives.
     """
     _look(settings, session, wait=True, quiet=quiet)
+
+
+def refuse_if_at_work(settings: "Settings") -> None:
+    """Raises SessionBusyError when a run on this machine works on a session of this store.
+
+    A store that cannot be read tells of none: it must not keep a server from being ended.
+    """
+    from flows.commands.stored import existing_store
+    from lethe_core.adapters.stores.owner import owner_is_alive
+
+    at_work = []
+    with suppress(StoreError):
+        store = existing_store(settings)
+        if store is None:
+            return
+        try:
+            for state in store.list_sessions():
+                held = store.lease_holder(state.session_id) if state.status.value == "running" else None
+                if held is not None and owner_is_alive(held.owner):
+                    at_work.append(f"{state.session_id} (process {held.owner.split('/')[1]})")
+        finally:
+            store.close()
+    if at_work:
+        raise SessionBusyError(
+            f"being worked on: {', '.join(at_work)}; a run without its server ends in error: wait for it, "
+            "end it with Ctrl-C, or end the server all the same with `lethe server stop --force`"
+        )
 
 
 def _look(settings: "Settings", session: "SessionId", *, wait: bool, quiet: bool) -> None:

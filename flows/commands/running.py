@@ -13,6 +13,7 @@ from flows.commands.summary import print_json, print_summary, resume_line
 from flows.interrupts import Interruption, interruptible
 from flows.local_server import starting_server
 from flows.prefect_environment import configured_server, page_of, point_prefect_at
+from flows.server_loss import ServerLostError, is_server_loss
 from flows.terminal import Display, open_display, write_line
 from flows.wording import shown
 from lethe_core.errors import ConfigError
@@ -52,6 +53,10 @@ def run_session(request: Request) -> int:
         run = _Run(request, display, interruption)
         try:
             error = run.run()
+        except Exception as failure:
+            if not (run.began and is_server_loss(failure)):
+                raise
+            error = failure
         except KeyboardInterrupt:
             error = None
             run.interrupted = True
@@ -68,6 +73,7 @@ class _Run:
         self.interruption = interruption
         self._display = display
         self.page = ""
+        self.server = ""  # its address, once one was found
         self.own_server = False
         self.began = False  # the flow was called
         self.interrupted = False
@@ -94,6 +100,10 @@ class _Run:
         from flows.watching import watched_by
 
         request, settings = self._request, self._request.settings
+        self.server = page
+        if not request.debug:
+            # Prefect's log worker writes its own failures to the terminal past every handler.
+            logging.raiseExceptions = False
         with watched_by(_Watcher(self, page)), self._notes():
             self.began = True
             try:
@@ -218,6 +228,8 @@ def _error_of(state: Any) -> BaseException | None:
 
 def _conclude(request: Request, run: _Run, error: BaseException | None) -> int:
     if error is not None:
+        if run.began and is_server_loss(error):
+            raise ServerLostError(_server_lost(request, run)) from error
         raise error
     report = read_report(request.out)
     ended = report is not None and _is_of(report, request, run)
@@ -244,6 +256,13 @@ def _interrupted(request: Request) -> str:
     if find_session(request.settings, request.session) is None:
         return "interrupted before the session began; nothing was stored"
     return f"interrupted; what was committed is safe: {resume_line(request.session)}"
+
+
+def _server_lost(request: Request, run: _Run) -> str:
+    lost = f"the Prefect server at {run.server} went away"
+    if find_session(request.settings, request.session) is None:
+        return f"{lost} before the session began; nothing was stored: run the command again"
+    return f"{lost}; what was committed is kept: {resume_line(request.session)}"
 
 
 def _is_of(report: "ReportJson", request: Request, run: _Run) -> bool:

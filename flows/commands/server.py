@@ -39,11 +39,16 @@ def status(debug: bool, config: Path | None, home: Path | None) -> int:  # noqa:
 
 
 @server.command(short_help="End it.")
+@click.option("--force", is_flag=True, help="End it also under a run that is at work.")
 @common_options
-def stop(debug: bool, config: Path | None, home: Path | None) -> int:  # noqa: ARG001
+def stop(force: bool, debug: bool, config: Path | None, home: Path | None) -> int:  # noqa: ARG001
     """End the local Prefect server. The next run starts it again, with all its history."""
-    from flows.local_server import stop_server
+    from flows.commands.lease import refuse_if_at_work
+    from flows.local_server import running_server, stop_server
 
-    ended = stop_server(effective_settings({}, config=config, home=home).settings.home)
+    settings = effective_settings({}, config=config, home=home).settings
+    if not force and running_server(settings.home) is not None:
+        refuse_if_at_work(settings)
+    ended = stop_server(settings.home)
     click.echo("no local Prefect server was running" if ended is None else f"ended {ended.page}")
     return 0

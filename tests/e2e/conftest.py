@@ -77,7 +77,7 @@ def lethe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lethe]:
     try:
         yield lethe
     finally:
-        lethe("server", "stop")
+        lethe("server", "stop", "--force")
 
 
 @pytest.fixture(scope="session")

@@ -199,12 +199,33 @@ def test_a_killed_run_is_resumed_at_once(lethe):
     assert "waiting" not in resumed.err
 
 
+def test_server_that_is_ended_under_a_run(lethe, tmp_path_factory):
+    at_work = lethe.at(tmp_path_factory.mktemp("lost"))
+    question = (EXAMPLES / "questions.txt").read_text(encoding="utf-8").splitlines()[1]
+    process = at_work.start(
+        "research", question, "--corpus", EXAMPLES / "corpus", "--session", "s-lost", "--min-iterations", "20"
+    )
+    _await_line(process, "iteration 2 ")
+    refused = at_work("server", "stop")
+    assert refused.code == 6
+    assert "s-lost" in refused.complaint
+    assert at_work("server", "stop", "--force").code == 0
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (1, "")
+    assert err.splitlines()[-1].endswith("went away; what was committed is kept: lethe resume s-lost")
+    assert "--- Error logging" not in err
+    assert "Worker" not in err
+    assert "Traceback" not in err
+
+
 def _await_line(process: "subprocess.Popen[str]", wanted: str) -> None:
     assert process.stderr is not None
+    said = ""
     for line in process.stderr:
         if wanted in line:
             return
-    pytest.fail(f"the run ended without {wanted!r}")
+        said += line
+    pytest.fail(f"the run ended without {wanted!r}: {said}")
 
 
 def _get(url: str, body: dict[str, Any] | None = None) -> Any:

@@ -55,6 +55,8 @@ def test_own_server_is_reached_past_a_proxy_and_results_lie_under_home(tmp_path,
     assert os.environ["PREFECT_HOME"] == str(tmp_path / "prefect")
     assert os.environ["NO_PROXY"] == "example.org,127.0.0.1"
     assert "PREFECT_PROFILE" not in os.environ
+    assert int(os.environ["PREFECT_CLIENT_MAX_RETRIES"]) < 5
+    assert os.environ["PREFECT_INTERNAL_LOGGING_LEVEL"] == "CRITICAL"
 
 
 def test_a_server_of_the_user_s_keeps_the_user_s_settings(tmp_path, monkeypatch):
@@ -63,6 +65,7 @@ def test_a_server_of_the_user_s_keeps_the_user_s_settings(tmp_path, monkeypatch)
     point_prefect_at("http://server/api", tmp_path, own=False, debug=True)
     assert mine.items() <= os.environ.items()
     assert "PREFECT_HOME" not in os.environ
+    assert "PREFECT_CLIENT_MAX_RETRIES" not in os.environ
     assert "PREFECT_RESULTS_LOCAL_STORAGE_PATH" not in os.environ
     assert "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL" not in os.environ
 
