@@ -29,6 +29,7 @@ START_SECONDS: Final = (
     240.0  # with a database to make, on a busy machine; a start that failed is seen at once
 )
 STOP_SECONDS: Final = 15.0
+GIVE_UP_SECONDS: Final = 3.0  # for a half-started one, which nobody uses yet
 SAY_EVERY: Final = 5.0
 MAX_LOG_BYTES: Final = 1_000_000
 
@@ -84,10 +85,10 @@ def starting_server(home: Path, say: Say) -> Iterator[StartingServer]:
         return
     with _lock(home, say):
         state = _running(home)
-        if state is not None and (answers(state.port) or not _is_stuck(state)):
+        if state is not None and _comes_up(state, say):
             yield StartingServer(home, state, fresh=False)
             return
-        if state is not None:
+        if state is not None and _is_alive(state):
             _end(state)
         first = not (home / "prefect" / "prefect.db").exists()
         say(f"starting a local Prefect server{' (first start: about half a minute)' if first else ''} …")
@@ -97,7 +98,7 @@ def starting_server(home: Path, say: Say) -> Iterator[StartingServer]:
         except BaseException:
             # Half started, it would go on for nobody; one that answers already may be of use to the next.
             if process.poll() is None and not _answers_of(home, process.pid):
-                process.terminate()
+                _give_up(home, process)
             raise
 
 
@@ -148,8 +149,34 @@ def _is_alive(state: ServerState) -> bool:
     return not told and not owner_is_dead(state.owner) and answers(state.port)
 
 
-def _is_stuck(state: ServerState) -> bool:
-    return time.time() - state.started_at > START_SECONDS
+def _comes_up(state: ServerState, say: Say) -> bool:
+    """Whether a server that lives answers in the end; one whose start was interrupted may be ending.
+
+    Whoever starts one holds the lock until it answers: with the lock in hand, this one is nobody's.
+    """
+    said = time.monotonic()
+    while not answers(state.port):
+        if not _is_alive(state) or time.time() - state.started_at > START_SECONDS:
+            return False
+        if time.monotonic() - said >= SAY_EVERY:
+            said = time.monotonic()
+            say("waiting for the local Prefect server that another lethe began to start …")
+        time.sleep(0.1)
+    return True
+
+
+def _give_up(home: Path, process: "subprocess.Popen[bytes]") -> None:
+    """End a half-started server and forget it, so that the next run finds none."""
+    process.terminate()
+    try:
+        process.wait(GIVE_UP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    state = read_state(home)
+    if state is not None and state.pid == process.pid:
+        with contextlib.suppress(OSError):
+            state_path(home).unlink(missing_ok=True)
 
 
 def _make_folders(home: Path) -> None:

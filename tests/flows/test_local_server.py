@@ -1,5 +1,6 @@
 """The local server's bookkeeping, without starting one: what it takes for its own, and what never."""
 
+import json
 import os
 import subprocess
 import sys
@@ -70,6 +71,59 @@ def test_a_server_that_ends_at_once_is_an_error_that_quotes_its_log(tmp_path, mo
     ):
         server.wait(lambda _: None)
     assert not isinstance(caught.value, StoreError)
+
+
+SILENT_SERVER = """
+import json, os, sys, time
+sys.path[:] = json.loads(sys.argv[1])
+from importlib.metadata import version
+from pathlib import Path
+from flows.server_process import ServerState, write_state
+from lethe_core.adapters.stores.owner import make_owner
+write_state(Path(sys.argv[-1]), ServerState(make_owner(), os.getpid(), 9, time.time(), version("prefect")))
+print("there", flush=True)
+time.sleep({seconds})
+"""
+
+
+def silent_server(home, seconds):
+    """A process that says it is a server, answers nothing and ends."""
+    (home / "prefect").mkdir(parents=True, exist_ok=True)
+    program = SILENT_SERVER.format(seconds=seconds)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, json.dumps(sys.path), str(home)], stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="starts of processes are read from /proc")
+def test_a_server_that_dies_before_it_answers_is_replaced(tmp_path, monkeypatch):
+    dying = silent_server(tmp_path, 1.5)
+    monkeypatch.setattr("flows.local_server._PROCESS", "import sys; sys.exit('the new one')")
+    with (
+        pytest.raises(LetheError, match="the new one"),
+        starting_server(tmp_path, lambda _: None) as server,
+    ):
+        server.wait(lambda _: None)
+    dying.communicate(timeout=10)
+
+
+def test_an_interrupted_start_leaves_neither_process_nor_state(tmp_path, monkeypatch):
+    monkeypatch.setattr("flows.local_server._PROCESS", SILENT_SERVER.format(seconds=60))
+    processes = []
+
+    def start() -> None:
+        with starting_server(tmp_path, lambda _: None) as server:
+            processes.append(server._process)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert processes[0].returncode is not None
+    assert read_state(tmp_path) is None
+    assert running_server(tmp_path) is None
 
 
 def test_idle_time_runs_from_the_last_request():
