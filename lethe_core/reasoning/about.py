@@ -3,7 +3,7 @@
 Measured over questions that a folder answers and questions that it does not: the share of the question's
 words that a quotation has, and the cosines of the quotation with what is asked and of its block with the
 whole question, each fail alone (paraphrases have few of the words; noise of the same field is near), their
-sum tells the two apart. A question of one or two words is
+sum tells the two apart; a figure in the unit that is asked for adds to it. A question of one or two words is
 matched by chance, so one word more of ordinary weight is taken to be missing from every text.
 A question that names things is about these: evidence without the rarest of them (which may be misspelled)
 needs a good part of the words.
@@ -61,13 +61,15 @@ def is_about(
         ):
             return False
     alike = likeness(question, evidence, pieces, found)
-    return any(alike[i] + config.figure * _has_figure(question, pieces[i]) >= config.enough for i in chosen)
-
-
-def _has_figure(question: Question, piece: Candidate) -> bool:
     return any(
-        clause.wanted.units and fits(piece.text, clause.wanted, piece.header) for clause in question.clauses
+        alike[i] + config.figure * has_figure(question, pieces[i].text, pieces[i].header) >= config.enough
+        for i in chosen
     )
+
+
+def has_figure(question: Question, text: str, header: str = "") -> bool:
+    """Whether a text has a figure in a unit that the question asks for."""
+    return any(clause.wanted.units and fits(text, clause.wanted, header) for clause in question.clauses)
 
 
 def likeness(

@@ -41,6 +41,18 @@ def test_other_words_are_understood(question: str, told: str, embedder: WordLlam
     assert any(told in found.pieces[i].text for i in found.quoted)
 
 
+def test_a_figure_in_the_unit_asked_for_speaks_for_a_text(embedder: WordLlamaEmbedder) -> None:
+    def berths(price: str) -> EvidenceBlock:
+        text = f"Boats that stay overnight pay {price} at the office. Dogs are welcome."
+        return EvidenceBlock(
+            ShortId("e-00aa"), "charges", "notes/charges.md", "", None, False, "", False, "", text
+        )
+
+    question = "How much does it cost to moor for a night?"
+    assert read(question, (*BLOCKS, berths("£14")), embedder).about
+    assert not read(question, (*BLOCKS, berths("their due")), embedder).about
+
+
 @pytest.mark.parametrize(
     "question",
     [
