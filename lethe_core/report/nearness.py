@@ -13,7 +13,7 @@ from lethe_core.control.vectors import cosines
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.graph.nodes import EvidenceKind, EvidenceNode
 from lethe_core.graph.snapshot import GraphSnapshot
-from lethe_core.reasoning.about import AboutConfig, share, weights_of
+from lethe_core.reasoning.about import AboutConfig, has_figure, share, weights_of
 from lethe_core.reasoning.relevance import Question, split_lead, understand
 from lethe_core.reasoning.terms import content_set
 
@@ -56,6 +56,7 @@ class Nearness:
         asked = self._embedder.embed_queries(
             [split_lead(task)[1], *(clause.text for clause in question.clauses)]
         )
+        figure = self._config.figure * has_figure(question, text)
         for chunk in chunks:
             stems = content_set(f"{chunk.title} {chunk.place} {text}")
             told = {term: question.match(term, stems) for term in question.terms}
@@ -64,6 +65,6 @@ class Nearness:
             for row, clause in enumerate(question.clauses, start=1):
                 cosine = max(0.0, float(cosines(said, asked[row])[0]))
                 shared = share(question, clause.terms, weights, told, ordinary)
-                if shared + cosine + whole >= self._config.enough:
+                if shared + cosine + whole + figure >= self._config.enough:
                     return True
         return False
