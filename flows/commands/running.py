@@ -1,30 +1,27 @@
 """One run of the session flow in this process: server, flow, progress, and what the end is called."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from flows.commands.common import absolute
 from flows.commands.stored import find_session
 from flows.commands.summary import print_json, print_summary, resume_line
 from flows.interrupts import Interruption, interruptible
 from flows.local_server import starting_server
+from flows.notes import Notes
 from flows.prefect_environment import configured_server, page_of, point_prefect_at
 from flows.server_loss import ServerLostError, is_server_loss
 from flows.terminal import Display, open_display, write_line
-from flows.wording import shown
+from flows.wording import STOPPED
 from lethe_core.errors import ConfigError
-from lethe_core.report.outcome import EXIT_CANCELLED, outcome_of
+from lethe_core.report.outcome import EXIT_CANCELLED, UNAVAILABLE, outcome_of
 
 if TYPE_CHECKING:
     from lethe_core.config import Settings
     from lethe_core.report.model import ReportJson
-
-
-_OF_THE_ENGINE: Final = ("Finished in state", "Encountered exception", "Crash detected")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +69,7 @@ class _Run:
         self._request = request
         self.interruption = interruption
         self._display = display
+        self.notes = Notes(display)
         self.page = ""
         self.server = ""  # its address, once one was found
         self.own_server = False
@@ -104,7 +102,7 @@ class _Run:
         if not request.debug:
             # Prefect's log worker writes its own failures to the terminal past every handler.
             logging.raiseExceptions = False
-        with watched_by(_Watcher(self, page)), self._notes():
+        with watched_by(_Watcher(self, page)), nullcontext() if request.debug else self.notes.taken():
             self.began = True
             try:
                 state = flow(
@@ -134,22 +132,6 @@ class _Run:
     @property
     def display(self) -> Display:
         return self._display
-
-    @contextmanager
-    def _notes(self) -> Iterator[None]:
-        """Show the warnings of the run's log in a line each, without Prefect's dress."""
-        if self._request.debug or self._request.quiet:
-            yield
-            return
-        handler = _NoteHandler(self._display)
-        loggers = [logging.getLogger(name) for name in ("prefect.flow_runs", "prefect.task_runs")]
-        for logger in loggers:
-            logger.addHandler(handler)
-        try:
-            yield
-        finally:
-            for logger in loggers:
-                logger.removeHandler(handler)
 
 
 class _Watcher:
@@ -181,18 +163,6 @@ class _Watcher:
         if flow_run.id:
             self._run.page = f"{self._page}/runs/flow-run/{flow_run.id}"
             self._run.display.say(f"follow it at {self._run.page}")
-
-
-class _NoteHandler(logging.Handler):
-    def __init__(self, display: Display) -> None:
-        super().__init__(logging.WARNING)
-        self._display = display
-
-    def emit(self, record: logging.LogRecord) -> None:
-        # Records with a trace, and of states, are the engine's; the error itself is said at the end.
-        if record.exc_info or record.getMessage().startswith(_OF_THE_ENGINE):
-            return
-        self._display.say(f"note: {shown(record.getMessage(), 300)}")
 
 
 def _import_flow() -> Any:
@@ -242,6 +212,9 @@ def _conclude(request: Request, run: _Run, error: BaseException | None) -> int:
         print_json(report)
     elif not request.quiet:
         print_summary(report, page=run.page, own_server=run.own_server)
+    elif report.stop_reason in UNAVAILABLE:
+        # Elsewhere the notes have said it; what ends a run with an error code is no progress.
+        write_line(f"lethe: {STOPPED[report.stop_reason]}{f': {run.notes.last}' if run.notes.last else ''}")
     code = EXIT_CANCELLED if run.interrupted else exit_code(report)
     if report.stop_reason == "cancelled":
         write_line(f"lethe: cancelled; go on with: {resume_line(request.session)}")

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 ANSWER: Final = "Answer"
 MAX_ANSWER: Final = 8  # sentences or rows shown; the report has them all
+NOTHING: Final = {
+    "model_unavailable": "the language model did not answer: the question was not researched",
+    "search_unavailable": "no search could be made: the question was not researched",
+}
 GOES_ON: Final = ("cancelled", "model_unavailable", "search_unavailable", "error", "")
 
 
@@ -32,7 +36,7 @@ def print_summary(report: "ReportJson", *, page: str = "", own_server: bool = Fa
     if len(answer) > MAX_ANSWER:
         lines.append(f"    … {count(len(answer) - MAX_ANSWER, 'more statement')} in the report")
     if not report.findings:
-        lines.append("  nothing was found that answers the question")
+        lines.append(f"  {NOTHING.get(report.stop_reason, 'nothing was found that answers the question')}")
     lines += ["", *_closing(report), *_where(report, page, own_server)]
     click.echo("\n".join(lines))
 

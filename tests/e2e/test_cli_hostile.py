@@ -90,10 +90,24 @@ def test_model_server_that_is_down(lethe, corpus, question, api_url):
             LETHE_LLM_BASE_URL=f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
             LETHE_LLM_MODEL="m",
         )
+        quiet = lethe(
+            "research",
+            question,
+            "--corpus",
+            corpus,
+            "--quiet",
+            PREFECT_API_URL=api_url,
+            LETHE_LLM_BASE_URL=f"http://127.0.0.1:{taken.getsockname()[1]}/v1",
+            LETHE_LLM_MODEL="m",
+        )
     assert ended.code == 4, ended.err
     assert "Traceback" not in ended.err
     assert "cannot be reached" in ended.err
     assert "lethe resume s-" in ended.out + ended.err
+    assert "the language model did not answer" in ended.out
+    assert "nothing was found" not in ended.out
+    assert (quiet.code, quiet.out) == (4, "")
+    assert "cannot be reached" in quiet.complaint
 
 
 def test_file_that_vanishes_in_mid_run_is_named_and_nothing_else_suffers(
