@@ -165,7 +165,7 @@ def _not_found(item: NotFound) -> str:
 
 def _source(source: Source) -> str:
     about = [address(source.address)] if source.address else []
-    changed = f"undated, file of {source.modified}" if source.modified else ""
+    changed = f"file of {source.modified}" if source.modified else ""
     about += [inline(text) for text in (source.date, changed, source.edition) if text]
     title = f"**{inline(source.title).replace('**', '')}**" if source.title.strip() else ""
     places = f"Cited from: {'; '.join(inline(place) for place in source.places)}" if source.places else ""

@@ -161,5 +161,5 @@ def test_the_time_of_a_file_is_shown_as_what_it_is_and_never_as_a_date(session):
     )
     shown = render_markdown(found)
     assert "(2026-12-01)" not in shown
-    assert "undated, file of 2026-12-01" in shown
+    assert "· file of 2026-12-01" in shown
     assert [source.date for source in render_json(found).sources] == [""]
