@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from flows.commands.common import common_options, effective_settings
+from flows.commands.common import NamedPath, common_options, effective_settings
 
 
 @click.command(short_help="Show what is configured, what answers and what is off.")
@@ -15,7 +15,7 @@ from flows.commands.common import common_options, effective_settings
 @click.option(
     "--corpus",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     metavar="DIR",
     help="Look at these folders, too.",
 )

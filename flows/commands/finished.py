@@ -14,9 +14,11 @@ def show_finished(request: "Request") -> int:
     """Write the report again from the graph and print it as when it was new; returns the exit code."""
     from flows.commands.running import exit_code, read_report
     from flows.terminal import write_line
+    from flows.writable import check_folder
     from lethe_core.adapters.reports import write_report
     from lethe_core.graph.nodes import SessionId
 
+    check_folder(request.out)
     report = stored_report(request.settings, SessionId(request.session))
     write_report(report, request.out)
     written = read_report(request.out)

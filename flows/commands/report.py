@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from flows.commands.common import absolute, common_options, effective_settings
+from flows.commands.common import NamedPath, absolute, common_options, effective_settings
 
 
 @click.command(short_help="Print or write a session's report from the graph.")
@@ -19,7 +19,7 @@ from flows.commands.common import absolute, common_options, effective_settings
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     metavar="FILE",
     help="Write to this file instead of standard output.",
 )
@@ -36,11 +36,15 @@ def report(
 ) -> int:
     """Make the report of SESSION from what is in the graph, finished or not. Calls no model."""
     from flows.commands.stored import known_session, stored_report
+    from flows.writable import check_file
     from lethe_core.report.markdown import render_markdown
     from lethe_core.report.to_json import render_json
 
     settings = effective_settings({"store": store}, config=config, home=home).settings
-    made = stored_report(settings, known_session(settings, session).session_id)
+    state = known_session(settings, session)
+    if out is not None:
+        check_file(absolute(out))
+    made = stored_report(settings, state.session_id)
     text = render_markdown(made) if kind == "md" else render_json(made).dumps() + "\n"
     if out is None:
         click.echo(text, nl=False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.commands.common import common_options, effective_settings
+from flows.commands.common import NamedPath, common_options, effective_settings
 
 if TYPE_CHECKING:
     from lethe_core.config import Settings
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--corpus",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     metavar="DIR",
     help="A folder of documents to search; may be given several times.",
 )
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=NamedPath(),
     metavar="DIR",
     help="Folder for report.md and report.json; default ./lethe-reports/SESSION.",
 )
@@ -78,6 +78,7 @@ def research(
     from flows.commands.lease import refuse_if_held
     from flows.commands.running import Request, report_folder, run_session
     from flows.commands.stored import check_same_session, find_session, recalled_settings
+    from flows.writable import check_folder
     from lethe_core.session.opening import checked_question, checked_session_id, may_go_on
 
     question = checked_question(question)
@@ -104,6 +105,7 @@ def research(
     _check(settings)
     if state is not None:
         refuse_if_held(settings, state.session_id)
+    check_folder(request.out)
     return run_session(request)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from flows.commands.common import common_options, effective_settings
+from flows.commands.common import NamedPath, common_options, effective_settings
 
 
 @click.command(short_help="Go on with a session that was interrupted, or give it higher targets.")
@@ -13,7 +13,7 @@ from flows.commands.common import common_options, effective_settings
 @click.option("--max-iterations", type=int, metavar="N", help="Another target for the iterations.")
 @click.option("--time-budget", type=float, metavar="SECONDS", help="Another target for the time at work.")
 @click.option("--force", is_flag=True, help="Start also after three starts without progress.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the report.")
+@click.option("--out", type=NamedPath(), metavar="DIR", help="Folder for the report.")
 @click.option("--store", metavar="URL", help="The graph store; default graph.db in LETHE_HOME.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the report as one JSON object, and nothing else."
@@ -39,6 +39,7 @@ def resume(
     from flows.commands.lease import wait_for_lease
     from flows.commands.running import Request, report_folder, run_session
     from flows.commands.stored import check_same_session, known_session, recalled_settings
+    from flows.writable import check_folder
     from lethe_core.session.opening import may_go_on
 
     state = known_session(effective_settings(flags, config=config, home=home).settings, session)
@@ -57,5 +58,6 @@ def resume(
     if not may_go_on(state, settings.model_dump(mode="json")):
         return show_finished(request)
     check_same_session(settings, state, state.goal)
+    check_folder(request.out)
     wait_for_lease(settings, state.session_id, quiet=quiet)
     return run_session(request)

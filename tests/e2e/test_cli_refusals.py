@@ -3,6 +3,7 @@
 Run in this process, since none of it reaches Prefect; nothing may be imported or started for it.
 """
 
+import errno
 import os
 import sqlite3
 from pathlib import Path
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 
 from flows.cli import run
+from flows.writable import check_file, check_folder
 from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.owner import make_owner
+from lethe_core.errors import UsageError
 from lethe_core.graph.nodes import SessionId, TaskNode
 from lethe_core.graph.session_state import SessionState
 from lethe_core.session.opening import remembered
@@ -207,6 +210,44 @@ def test_report_that_cannot_be_written(capsys, stored, tmp_path):
     code, line = refused(capsys, "report", "s-there", "--out", tmp_path / "file" / "report.md")
     assert code == 2
     assert "cannot be written" in line
+
+
+@pytest.mark.parametrize("option", ["--corpus", "--out", "--home"])
+def test_empty_path_is_not_the_working_folder(capsys, documents, option):
+    code, line = refused(capsys, "research", QUESTION, "--corpus", documents, option, "")
+    assert code == 2
+    assert "the path is empty" in line
+    assert option in line
+
+
+@pytest.mark.parametrize("below", ["", "reports"])
+def test_folder_for_the_report_is_tried_before_the_work(capsys, documents, tmp_path, below):
+    (tmp_path / "file").write_text("kept")
+    code, line = refused(
+        capsys, "research", QUESTION, "--corpus", documents, "--out", tmp_path / "file" / below
+    )
+    assert code == 2
+    assert "the report cannot be written to" in line
+    assert "--out" in line
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_full_disk_takes_no_report(tmp_path, monkeypatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    for check, name in ((check_folder, "folder"), (check_file, "file.md")):
+        with pytest.raises(UsageError, match="No space left"):
+            check(tmp_path / name)
+
+
+def test_trying_leaves_nothing_and_changes_nothing(tmp_path):
+    (tmp_path / "report.md").write_text("kept")
+    check_folder(tmp_path)
+    check_file(tmp_path / "report.md")
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["report.md"]
+    assert (tmp_path / "report.md").read_text() == "kept"
 
 
 def test_home_that_cannot_be_written(capsys, documents, tmp_path):
