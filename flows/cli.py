@@ -7,6 +7,7 @@ imported where they are needed.
 import os
 import sys
 import traceback
+from contextlib import suppress
 from typing import Any, Final
 
 import click
@@ -61,6 +62,7 @@ def main() -> None:
     # Two BLAS threads on two busy cores wait for each other: packing took 30 times as long with them. Not
     # OMP_NUM_THREADS: numpy and scipy do without, and a model run by torch would be left with one thread.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -78,8 +80,7 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         return _complain(_of_click(error), error.exit_code)
     except ReaderLeft:
-        # Python would complain once more when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return EXIT_BROKEN_PIPE
     except (KeyboardInterrupt, click.Abort):
         return _complain("interrupted", EXIT_INTERRUPTED)
@@ -89,8 +90,45 @@ def run(arguments: list[str]) -> int:
         if isinstance(error, ServerLostError):
             leave_at_once(failure)
         return failure
+    except OSError as error:
+        if not _is_of_output(error):
+            return _unexpected(error, arguments)
+        _drop_output()
+        return _complain(f"standard output cannot be written to: {error.strerror or error}", 1)
     except Exception as error:  # noqa: BLE001 - the last line of defence: a line instead of a trace
         return _unexpected(error, arguments)
+
+
+def _open_closed_streams() -> None:
+    """Give a process that was started without some of its streams ones that take everything.
+
+    The next file opened, a database perhaps, would otherwise get the number of standard output.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether it came of printing: click's, or the last flush of a command."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or error.filename is not None:
+        return False
+    return trace.tb_frame.f_globals.get("__name__") in ("click.utils", __name__)
+
+
+def _drop_output() -> None:
+    """Python would complain once more when it closes a stream that cannot be written to."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _unexpected(error: Exception, arguments: list[str]) -> int:
