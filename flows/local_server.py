@@ -10,6 +10,7 @@ import errno
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,6 +33,9 @@ STOP_SECONDS: Final = 15.0
 GIVE_UP_SECONDS: Final = 3.0  # for a half-started one, which nobody uses yet
 SAY_EVERY: Final = 5.0
 MAX_LOG_BYTES: Final = 1_000_000
+LAST_LINES: Final = 40  # of the log, which starts before this one have written to as well
+FULL_BYTES: Final = 64 * 1024
+FULL_DISK: Final = (os.strerror(errno.ENOSPC), "disk is full")  # Python's words and SQLite's
 
 Say = Callable[[str], None]
 
@@ -55,7 +59,7 @@ class StartingServer:
         while not answers(self.state.port):
             now = time.monotonic()
             if self._has_ended():
-                raise LetheError(_failure(self.home))
+                raise _failure(self.home)
             if now - begun > START_SECONDS:
                 raise LetheError(
                     f"the local Prefect server did not answer within {START_SECONDS:.0f} s: see "
@@ -256,7 +260,7 @@ def _announced(home: Path, process: "subprocess.Popen[bytes]") -> ServerState:
         if state is not None and state.pid == process.pid:
             return state
         if process.poll() is not None:
-            raise LetheError(_failure(home))
+            raise _failure(home)
         if time.monotonic() - begun > START_SECONDS / 2:
             process.kill()
             raise LetheError(f"the local Prefect server did not begin to start: see {log_path(home)}")
@@ -268,13 +272,24 @@ def _answers_of(home: Path, pid: int) -> bool:
     return state is not None and state.pid == pid and answers(state.port)
 
 
-def _failure(home: Path) -> str:
+def _failure(home: Path) -> LetheError:
     try:
         lines = log_path(home).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         lines = []
+    if _disk_is_full(home, lines[-LAST_LINES:]):
+        return home_error(home, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
     last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
-    return f"the local Prefect server did not start: {last[:300]} (see {log_path(home)})"
+    return LetheError(f"the local Prefect server did not start: {last[:300]} (see {log_path(home)})")
+
+
+def _disk_is_full(home: Path, said: list[str]) -> bool:
+    """Whether a server ended for that: its log says so, or ends in the middle because of it."""
+    if any(words in line for line in said for words in FULL_DISK):
+        return True
+    with contextlib.suppress(OSError):
+        return shutil.disk_usage(home).free < FULL_BYTES
+    return False
 
 
 def _end(state: ServerState) -> None:

@@ -12,7 +12,7 @@ import pytest
 from flows.local_server import answers, running_server, starting_server, stop_server
 from flows.server_process import ServerState, idle_clock, read_state, server_environment, write_state
 from lethe_core.adapters.stores.owner import make_owner
-from lethe_core.errors import LetheError, StoreError, UsageError
+from lethe_core.errors import LetheError, StoreError, StoreUnavailableError, UsageError
 
 
 def state_of(home, **changes):
@@ -71,6 +71,19 @@ def test_a_server_that_ends_at_once_is_an_error_that_quotes_its_log(tmp_path, mo
     ):
         server.wait(lambda _: None)
     assert not isinstance(caught.value, StoreError)
+
+
+@pytest.mark.parametrize(
+    "last",
+    ["OSError: [Errno 28] No space left on device", "sqlite3.OperationalError: database or disk is full"],
+)
+def test_a_server_that_ends_for_a_full_disk_is_said_to(tmp_path, monkeypatch, last):
+    monkeypatch.setattr("flows.local_server._PROCESS", f"import sys; sys.exit({last!r} + '\\n(background: ')")
+    with (
+        pytest.raises(StoreUnavailableError, match=r"the disk of .* is full.*LETHE_HOME"),
+        starting_server(tmp_path, lambda _: None) as server,
+    ):
+        server.wait(lambda _: None)
 
 
 SILENT_SERVER = """
