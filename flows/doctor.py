@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -16,13 +15,13 @@ from typing import Final
 
 from flows.local_server import answers, running_server
 from flows.prefect_environment import configured_server
+from flows.unknown_variables import unknown_variables
 from flows.wording import count, shown
 from lethe_core.config import SECRETS, LoadedSettings, Settings
 from lethe_core.errors import LetheError, ModelError
 
 LOW_DISK_BYTES: Final = 1 << 30
 HTTP_SECONDS: Final = 5.0
-KNOWN_ELSEWHERE: Final = frozenset({"LETHE_TEST_NEO4J_URI"})  # read by the tests
 
 
 class Level(StrEnum):
@@ -224,15 +223,10 @@ def _configured_prefect(url: str, origin: str) -> Check:
 
 
 def _unknown_variables(environment: Mapping[str, str]) -> list[Check]:
-    known = {f"LETHE_{name.upper()}" for name in Settings.model_fields}
-    checks = []
-    for name in sorted(environment):
-        if not name.upper().startswith("LETHE_") or name.upper() in known | KNOWN_ELSEWHERE:
-            continue
-        close = get_close_matches(name.upper(), known, n=1)
-        hint = f": did you mean {close[0]}?" if close else " (unset it)"
-        checks.append(Check(shown(name, 80), Level.NOTE, f"no setting has this name, it does nothing{hint}"))
-    return checks
+    return [
+        Check(name, Level.NOTE, f"no setting has this name, it does nothing{hint}")
+        for name, hint in unknown_variables(environment)
+    ]
 
 
 def _without_password(text: str) -> str:

@@ -1,5 +1,6 @@
 """``lethe research``: a question and folders of documents in, a cited report out."""
 
+import os
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,6 +79,8 @@ def research(
     from flows.commands.lease import refuse_if_held
     from flows.commands.running import Request, report_folder, run_session
     from flows.commands.stored import check_same_session, find_session, recalled_settings
+    from flows.terminal import write_line
+    from flows.unknown_variables import warning_of
     from flows.writable import check_folder
     from lethe_core.session.opening import checked_question, checked_session_id, may_go_on
 
@@ -103,6 +106,8 @@ def research(
     if state is not None and not may_go_on(state, settings.model_dump(mode="json")):
         return show_finished(request)
     _check(settings)
+    if not quiet and (warning := warning_of(os.environ)):
+        write_line(warning)
     if state is not None:
         refuse_if_held(settings, state.session_id)
     check_folder(request.out)
