@@ -33,7 +33,7 @@ class Display(Protocol):
 def open_display(target: int, *, quiet: bool = False) -> Display:
     """The display that suits standard error.
 
-    target: of the iterations, for "3 of 30".
+    target: of the iterations, for "3 (target 30)".
     """
     if quiet:
         return QuietDisplay()
@@ -81,7 +81,7 @@ class PlainDisplay:
             return
         self._shown = place
         if not progress.applied:
-            write_line(f"iteration {progress.iteration} of {self._target}: {shown(progress.task, 100)}")
+            write_line(f"iteration {progress.iteration} (target {self._target}): {shown(progress.task, 100)}")
             return
         write_line(
             f"  {found_in(progress)} · {state_of(progress)} · {duration(time.monotonic() - self._begun)}"
@@ -169,7 +169,7 @@ class LiveDisplay:
     def _heading(self) -> str:
         if self._progress is None:
             return self._doing
-        place = f"iteration {self._progress.iteration} of {self._target}"
+        place = f"iteration {self._progress.iteration} (target {self._target})"
         return f"{place} · {self._doing} · {state_of(self._progress)}"
 
 

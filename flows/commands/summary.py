@@ -1,5 +1,6 @@
 """What ``research`` and ``resume`` print when a session has ended."""
 
+import shutil
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +18,8 @@ NOTHING: Final = {
     "model_unavailable": "the language model did not answer: the question was not researched",
     "search_unavailable": "no search could be made: the question was not researched",
 }
+MAX_WIDTH: Final = 100
+MIN_WIDTH: Final = 20
 GOES_ON: Final = ("cancelled", "model_unavailable", "search_unavailable", "error", "")
 
 
@@ -30,13 +33,12 @@ def print_summary(report: "ReportJson", *, page: str = "", own_server: bool = Fa
     answer = [claim for claim in report.claims if claim.section == ANSWER]
     for claim in answer[:MAX_ANSWER]:
         numbers = "".join(f"[{number}]" for number in claim.citations)
-        lines += textwrap.wrap(
-            f"{shown(claim.text, 400)} {numbers}", 100, initial_indent="  • ", subsequent_indent="    "
-        )
+        lines += _wrapped(f"{shown(claim.text, 400)} {numbers}", "  • ", "    ")
     if len(answer) > MAX_ANSWER:
         lines.append(f"    … {count(len(answer) - MAX_ANSWER, 'more statement')} in the report")
     if not report.findings:
-        lines.append(f"  {NOTHING.get(report.stop_reason, 'nothing was found that answers the question')}")
+        words = NOTHING.get(report.stop_reason, "nothing was found that answers the question")
+        lines += _wrapped(words, "  ", "  ")
     lines += ["", *_closing(report), *_where(report, page, own_server)]
     click.echo("\n".join(lines))
 
@@ -49,13 +51,26 @@ def resume_line(session: str) -> str:
     return f"lethe resume {session}"
 
 
+def _wrapped(text: str, first: str = "", others: str = "") -> list[str]:
+    """Lines no wider than the terminal (COLUMNS), nor than is read well; a word that is wider stays whole."""
+    width = max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((MAX_WIDTH, 24)).columns))
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def _closing(report: "ReportJson") -> list[str]:
-    return [
+    return _wrapped(
         f"{count(len(report.findings), 'finding')} from {count(len(report.sources), 'source')} · "
         f"{STOPPED.get(report.stop_reason, report.stop_reason)} · "
         f"{count(report.iterations, 'iteration')}, {duration(report.seconds)}"
         + (f" · {count(len(report.skipped), 'source')} could not be read" if report.skipped else "")
-    ]
+    )
 
 
 def _where(report: "ReportJson", page: str, own_server: bool) -> list[str]:
@@ -65,7 +80,8 @@ def _where(report: "ReportJson", page: str, own_server: bool) -> list[str]:
     if page:
         lines.append(f"Prefect: {page}")
     if own_server:
-        lines.append("         (its server stays for the next run; `lethe server stop` ends it)")
+        note = "(its server stays for the next run; `lethe server stop` ends it)"
+        lines += _wrapped(note, " " * 9, " " * 9)
     if report.stop_reason in GOES_ON:
         lines.append(f"go on:   {resume_line(report.session)}")
     elif report.status == "partial":

@@ -27,7 +27,7 @@ def test_plain_lines_say_an_iteration_s_task_and_what_was_found_once_each(capsys
     captured = capsys.readouterr()
     assert captured.out == ""
     first, second, third = captured.err.splitlines()
-    assert first == "iteration 2 of 30: What did[31m Ellery build?"
+    assert first == "iteration 2 (target 30): What did[31m Ellery build?"
     assert second.startswith("  searched “Ellery lighthouse”: 4 new; searched “Farrow”: nothing new · ")
     assert "12 passages from 3 sources · 1 of 2 tasks done" in second
     assert third == "writing the report"
@@ -50,7 +50,7 @@ def test_live_picture_shows_what_is_going_on():
         assert "\x1b[2J" not in _drawn(display, Console)
         display.iteration(replace(PROGRESS, applied=True))
         drawn = _drawn(display, Console)
-        for words in ("iteration 2 of 30", "12 passages", "Ellery build?", "4 new"):
+        for words in ("iteration 2 (target 30)", "12 passages", "Ellery build?", "4 new"):
             assert words in drawn
         display.assembling()
         assert "writing the report" in _drawn(display, Console)

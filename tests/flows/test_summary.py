@@ -1,0 +1,52 @@
+"""The last words of a run fit the terminal and tell no untruth."""
+
+import pytest
+
+from flows.commands.summary import print_summary
+from lethe_core.report.model import ClaimJson, ReportJson
+
+
+def report(**changes) -> ReportJson:
+    claim = ClaimJson(
+        id="c1",
+        section="Answer",
+        text="The lighthouse at Farrow Point was built in 1871 by the engineer Maud Ellery. " * 3,
+        citations=(1, 2),
+        edition="current",
+        support=1.0,
+        supported=True,
+    )
+    values = {
+        "session": "s-1",
+        "status": "complete",
+        "stop_reason": "goal_complete",
+        "iterations": 3,
+        "seconds": 4.5,
+        "tokens": 0,
+        "report": "/r/report.md",
+        "sources": (),
+        "claims": (claim,),
+        "findings": ("c1",),
+        "unsupported": (),
+        "contradictions": (),
+        "skipped": (),
+    }
+    return ReportJson(**{**values, **changes})
+
+
+@pytest.mark.parametrize("columns", [40, 60, 300])
+def test_lines_are_as_wide_as_the_terminal_at_most(columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_summary(report(), own_server=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "/r/report.md"
+    assert max(map(len, lines)) <= min(columns, 100)
+
+
+def test_a_silent_model_is_not_called_nothing_found(capsys):
+    print_summary(report(claims=(), findings=(), status="failed", stop_reason="model_unavailable"))
+    said = capsys.readouterr().out
+    assert "the language model did not answer" in said
+    assert "nothing was found" not in said
+    print_summary(report(claims=(), findings=()))
+    assert "nothing was found" in capsys.readouterr().out
