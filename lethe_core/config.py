@@ -56,11 +56,12 @@ class Settings(BaseSettings):
         default=1800.0,
         gt=0,
         le=7 * 86400,
+        allow_inf_nan=False,
         description="Target in seconds at work; the hard cap is twice that.",
     )
     max_tokens: int | None = Field(default=None, ge=1, description="Hard cap on the model's tokens.")
     max_cost: float | None = Field(
-        default=None, gt=0, description="Hard cap on the model's cost; needs prices."
+        default=None, gt=0, allow_inf_nan=False, description="Hard cap on the model's cost; needs prices."
     )
     price_prompt: float | None = Field(default=None, ge=0, description="Price of a million prompt tokens.")
     price_completion: float | None = Field(
@@ -168,7 +169,11 @@ def load_settings(
     origins |= {name: FLAGS.get(name, f"--{name.replace('_', '-')}") for name in given}
     # Somebody who asks for one iteration means it: a default must not refuse what was asked for.
     most = merged.get("max_iterations")
-    if "min_iterations" not in merged and str(most).isdecimal() and int(str(most)) < DEFAULT_MIN_ITERATIONS:
+    if (
+        "min_iterations" not in merged
+        and str(most).isdecimal()
+        and 1 <= int(str(most)) < DEFAULT_MIN_ITERATIONS
+    ):
         merged["min_iterations"] = most
         origins["min_iterations"] = "lowered to max_iterations"
     try:

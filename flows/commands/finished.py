@@ -1,6 +1,6 @@
 """A session that has nothing left to do: its report, and the exit code of then."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from flows.commands.stored import stored_report
 from flows.commands.summary import print_json, print_summary
@@ -8,6 +8,13 @@ from flows.wording import STOPPED
 
 if TYPE_CHECKING:
     from flows.commands.running import Request
+
+# The option that raises what stopped a session.
+RAISES: Final = {
+    "token_cap": "--max-tokens N",
+    "cost_cap": "--max-cost AMOUNT",
+    "wall_clock_cap": "--time-budget SECONDS",
+}
 
 
 def show_finished(request: "Request") -> int:
@@ -26,10 +33,11 @@ def show_finished(request: "Request") -> int:
     if request.as_json:
         print_json(written)
     elif not request.quiet:
+        higher = RAISES.get(written.stop_reason, "--max-iterations N")
         reason = STOPPED.get(written.stop_reason, written.stop_reason)
         write_line(
             f"session {request.session} is finished ({reason}): this is its report. Higher limits "
-            f"(lethe resume {request.session} --max-iterations N) would go on with it"
+            f"(lethe resume {request.session} {higher}) would go on with it"
             if written.stop_reason != "goal_complete"
             else f"session {request.session} is finished ({reason}): this is its report"
         )

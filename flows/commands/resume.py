@@ -12,6 +12,10 @@ from flows.commands.common import NamedPath, common_options, effective_settings
 @click.argument("session")
 @click.option("--max-iterations", type=int, metavar="N", help="Another target for the iterations.")
 @click.option("--time-budget", type=float, metavar="SECONDS", help="Another target for the time at work.")
+@click.option("--max-tokens", type=int, metavar="N", help="Another hard cap on the model's tokens.")
+@click.option(
+    "--max-cost", type=float, metavar="AMOUNT", help="Another hard cap on its cost; needs prices configured."
+)
 @click.option("--force", is_flag=True, help="Start also after three starts without progress.")
 @click.option("--out", type=NamedPath(), metavar="DIR", help="Folder for the report.")
 @click.option("--store", metavar="URL", help="The graph store; default graph.db in LETHE_HOME.")

@@ -17,7 +17,7 @@ from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.owner import make_owner
 from lethe_core.errors import UsageError
 from lethe_core.graph.nodes import SessionId, TaskNode
-from lethe_core.graph.session_state import SessionState
+from lethe_core.graph.session_state import SessionPatch, SessionState, SessionStatus
 from lethe_core.session.opening import remembered
 
 QUESTION = "When was the lighthouse at Farrow Point built?"
@@ -82,6 +82,8 @@ def test_question(capsys, documents, question, says):
         ("--max-iterations", "0", "max_iterations"),
         ("--max-iterations", "many", "--max-iterations"),
         ("--time-budget", "-1", "time_budget"),
+        ("--time-budget", "nan", "finite"),
+        ("--time-budget", "inf", "finite"),
         ("--max-cost", "1", "price_prompt"),
         ("--store", "mysql://x", "unknown kind of graph store"),
         ("--config", "absent.toml", "configuration file not found"),
@@ -92,6 +94,12 @@ def test_option(capsys, documents, option, value, says):
     code, line = refused(capsys, "research", QUESTION, "--corpus", documents, option, value)
     assert code == 2
     assert says in line
+
+
+def test_no_iterations_is_one_complaint(capsys, documents):
+    code, line = refused(capsys, "research", QUESTION, "--corpus", documents, "--max-iterations", "0")
+    assert code == 2
+    assert "min_iterations" not in line
 
 
 def test_no_corpus(capsys):
@@ -195,6 +203,34 @@ def test_session_that_another_run_holds(capsys, documents, stored):
         assert code == 6
         assert "is being worked on by" in line
     store.close()
+
+
+def test_caps_are_raised_with_resume(capsys, documents, stored, monkeypatch):
+    """A session that a cap has stopped goes on in no other way."""
+    store = stored("s-capped")
+    lease = store.acquire_lease(SessionId("s-capped"), make_owner())
+    with store.transaction(lease) as tx:
+        tx.update_session(
+            SessionPatch(
+                status=SessionStatus.PARTIAL,
+                stop_reason="token_cap",
+                config={**store.load_session(SessionId("s-capped")).config, "max_tokens": 100},
+            )
+        )
+    store.release_lease(lease)
+    store.close()
+    asked = []
+    monkeypatch.setattr("flows.commands.running.run_session", lambda request: asked.append(request) or 0)
+    monkeypatch.setenv("LETHE_PRICE_PROMPT", "1")
+    monkeypatch.setenv("LETHE_PRICE_COMPLETION", "1")
+    monkeypatch.setenv("LETHE_CORPUS", documents)
+    assert run(["resume", "s-capped", "--max-tokens", "9000", "--max-cost", "2.5"]) == 0, capsys.readouterr()
+    assert (asked[0].settings.max_tokens, asked[0].settings.max_cost) == (9000, 2.5)
+    assert run(["resume", "s-capped"]) == 5
+    assert "lethe resume s-capped --max-tokens N" in capsys.readouterr().err
+    code, line = refused(capsys, "resume", "s-capped", "--max-tokens", "0")
+    assert code == 2
+    assert "max_tokens" in line
 
 
 def test_session_that_does_not_exist(capsys):
