@@ -4,9 +4,7 @@ Nothing is written while a transaction is being staged; leaving its block writes
 transaction, which begins by matching the lease.
 """
 
-import gc
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,11 +13,13 @@ from operator import itemgetter
 from pathlib import Path
 
 from lethe_core.adapters.stores import sqlite_rows as rows
+from lethe_core.adapters.stores.bulk import collector_paused
 from lethe_core.adapters.stores.leases import busy, check_starts, lost
 from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.adapters.stores.sqlite_connection import SqliteConnection
 from lethe_core.adapters.stores.sqlite_reader import SqliteReader
-from lethe_core.errors import DuplicateError, SessionNotFoundError, StoreError
+from lethe_core.adapters.stores.turns import Turns
+from lethe_core.errors import DuplicateError, SessionNotFoundError
 from lethe_core.graph.nodes import EvidenceNode, Node, SessionId, TaskNode
 from lethe_core.graph.serial import decode_state
 from lethe_core.graph.session_state import Lease, SessionState
@@ -61,8 +61,7 @@ class SqliteStore:
         self._clock = clock
         self._connection = SqliteConnection(self._path, busy_seconds=busy_seconds)
         # One transaction at a time; the connection itself stays free for the lease's renewal.
-        self._staging = threading.Lock()
-        self._staging_thread = 0
+        self._turns = Turns()
 
     @property
     def url(self) -> str:
@@ -100,7 +99,7 @@ class SqliteStore:
         return [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
-        with _collector_paused(), self._connection.reading() as database:
+        with collector_paused(), self._connection.reading() as database:
             key = (self._record(database, session_id).key,)
             found = database.execute(rows.SELECT_TASKS, key)
             nodes: list[Node] = [rows.task_from(row, session_id) for row in found]
@@ -111,15 +110,8 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self, lease: Lease) -> Iterator[StagedTransaction]:
-        thread = threading.get_ident()
-        if self._staging_thread == thread:
-            raise StoreError("a transaction of this store is open in this thread already")
-        with self._staging:
-            self._staging_thread = thread
-            try:
-                yield from self._staged(lease)
-            finally:
-                self._staging_thread = 0
+        with self._turns.taken():
+            yield from self._staged(lease)
 
     def acquire_lease(
         self, session_id: SessionId, owner: str, *, seconds: float = 60.0, force: bool = False
@@ -270,15 +262,3 @@ class SqliteStore:
     @staticmethod
     def _is_held(record: _Record, now: float) -> bool:
         return bool(record.owner) and record.until > now and not owner_is_dead(record.owner)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    # A third of a load's time went to garbage collections that find nothing in 100,000 new objects.
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
