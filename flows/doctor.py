@@ -22,7 +22,7 @@ from lethe_core.errors import LetheError, ModelError
 
 LOW_DISK_BYTES: Final = 1 << 30
 HTTP_SECONDS: Final = 5.0
-KNOWN_ELSEWHERE: Final = frozenset({"LETHE_TEST_NEO4J_URI"})  # read by the tests
+KNOWN_ELSEWHERE: Final = frozenset({"LETHE_TEST_NEO4J_URI", "LETHE_TEST_NEO4J_CACHE"})  # read by the tests
 
 
 class Level(StrEnum):

@@ -28,10 +28,10 @@ def neo4j_server_module() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def neo4j_url(neo4j_server_module: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A running server's URL; its user and password are in the environment."""
+def neo4j_server(neo4j_server_module: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The server of the tests' own, None where another one is named; it may be ended and started again."""
     if os.environ.get(NEO4J_URI):
-        yield from _given(os.environ[NEO4J_URI])
+        yield None
         return
     try:
         server = neo4j_server_module.Server(tmp_path_factory.mktemp("neo4j") / "home")
@@ -45,8 +45,14 @@ def neo4j_url(neo4j_server_module: ModuleType, tmp_path_factory: pytest.TempPath
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LETHE_NEO4J_USER", user)
         patch.setenv("LETHE_NEO4J_PASSWORD", password)
-        yield server.uri
+        yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def neo4j_url(neo4j_server: Any) -> str:
+    """The URL of a running server; its user and password are in the environment."""
+    return neo4j_server.uri if neo4j_server is not None else _given(os.environ[NEO4J_URI])
 
 
 @pytest.fixture(scope="session")
@@ -65,17 +71,28 @@ def neo4j_query(neo4j_url: str) -> Iterator[Callable[..., list[Any]]]:
 
 
 @pytest.fixture(scope="session")
-def empty_neo4j(neo4j_url: str, neo4j_query: Callable[..., list[Any]]) -> Callable[[], str]:
+def empty_neo4j(neo4j_url: str, neo4j_query: Callable[..., list[Any]]) -> Iterator[Callable[[], str]]:
     """Empties the server and gives its URL; constraints and the schema's mark stay."""
 
     def empty() -> str:
         neo4j_query("MATCH (n) WHERE NOT n:Meta DETACH DELETE n")
         return neo4j_url
 
-    return empty
+    yield empty
+    empty()
 
 
-def _given(url: str) -> Iterator[str]:
+@pytest.fixture
+def neo4j_proxy(neo4j_url: str) -> Iterator[Any]:
+    """A relay to the server that can lose connections at a commit."""
+    port = int(neo4j_url.rpartition(":")[2].partition("/")[0])
+    proxy = load(Path(__file__).parent / "neo4j" / "proxy.py").Proxy(port)
+    yield proxy
+    proxy.close()
+
+
+def _given(url: str) -> str:
+    """The URL of a server that somebody else runs, once it is known to hold nothing."""
     import neo4j
 
     from lethe_core.adapters.stores.neo4j_address import Credentials
@@ -84,4 +101,4 @@ def _given(url: str) -> Iterator[str]:
         (record,) = driver.execute_query("MATCH (n) WHERE NOT n:Meta RETURN count(n)").records
     if record[0]:
         pytest.fail(f"{NEO4J_URI} names a server that holds {record[0]} nodes: the tests would delete them")
-    yield url
+    return url

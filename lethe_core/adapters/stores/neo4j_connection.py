@@ -20,6 +20,8 @@ from lethe_core.adapters.stores.neo4j_errors import passes_by_itself, translated
 from lethe_core.errors import InvalidValueError, StoreVersionError
 
 OLDEST_NEO4J: Final = 5
+# Of a transaction, after which the server ends it: a host that vanished would keep its locks for hours.
+MOST_SECONDS: Final = 300.0
 FETCH_ROWS: Final = 5_000  # of a result at a time
 
 Result = TypeVar("Result")
@@ -55,19 +57,17 @@ class Neo4jConnection:
         try:
             with self._errors():
                 self._driver.verify_connectivity()
-                self._check_version(self._driver.get_server_info().agent)
+                check_version(self._driver.get_server_info().agent, self.url)
         except BaseException:
             self._driver.close()
             raise
 
     def read(self, work: Work[Result]) -> Result:
         """Do what only reads; may be done several times."""
-        with self._errors(), self._session() as session:
-            return session.execute_read(work)
+        return self._again(lambda session: session.execute_read(_bounded(work)))
 
     def write(self, work: Work[Result]) -> Result:
         """Do it in one transaction; may be done several times, so it must recognise what it has written."""
-        deadline = time.monotonic() + self._retry_seconds
 
         def guarded(tx: neo4j.ManagedTransaction) -> Result:
             try:
@@ -77,14 +77,7 @@ class Neo4jConnection:
                     raise translated(error, self.url) from error
                 raise
 
-        with self._errors():
-            while True:
-                try:
-                    with self._session() as session:
-                        return session.execute_write(guarded)
-                except IncompleteCommit:
-                    if time.monotonic() > deadline:
-                        raise
+        return self._again(lambda session: session.execute_write(_bounded(guarded)))
 
     def run(self, query: str, **values: Any) -> None:
         """One statement in a transaction of its own, which may be done several times."""
@@ -99,10 +92,18 @@ class Neo4jConnection:
 
     # -- private --------------------------------------------------------------------------------
 
-    def _session(self) -> neo4j.Session:
-        return self._driver.session(
-            database=self._database, fetch_size=FETCH_ROWS, bookmark_manager=self._bookmarks
-        )
+    def _again(self, execute: Callable[[neo4j.Session], Result]) -> Result:
+        deadline = time.monotonic() + self._retry_seconds
+        with self._errors():
+            while True:
+                try:
+                    with self._driver.session(
+                        database=self._database, fetch_size=FETCH_ROWS, bookmark_manager=self._bookmarks
+                    ) as session:
+                        return execute(session)
+                except IncompleteCommit:
+                    if time.monotonic() > deadline:
+                        raise
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -115,9 +116,19 @@ class Neo4jConnection:
         except (DriverError, Neo4jError) as error:
             raise translated(error, self.url) from error
 
-    def _check_version(self, agent: str) -> None:
-        found = re.match(r"\w+/v?(\d+)", agent)
-        if found is not None and int(found[1]) < OLDEST_NEO4J:
-            raise StoreVersionError(
-                f"{self.url} is {agent}, which is too old: Lethe needs Neo4j {OLDEST_NEO4J} or newer"
-            )
+
+def _bounded(work: Work[Result]) -> Work[Result]:
+    bounded: Work[Result] = neo4j.unit_of_work(timeout=MOST_SECONDS)(work)
+    return bounded
+
+
+def check_version(agent: str, url: str) -> None:
+    """Raises StoreVersionError for a server that names itself as one before Neo4j 5.
+
+    agent: ``Neo4j/5.26.0``, or by year ``Neo4j/2025.01.0``.
+    """
+    found = re.match(r"\w+/v?(\d+)", agent)
+    if found is not None and int(found[1]) < OLDEST_NEO4J:
+        raise StoreVersionError(
+            f"{url} is {agent}, which is too old: Lethe needs Neo4j {OLDEST_NEO4J} or newer"
+        )

@@ -30,6 +30,8 @@ from lethe_core.errors import (
 
 _CREDENTIALS: Final = f"set {USER} and {PASSWORD} in the environment"
 
+_READ_ONLY: Final = "the database is read-only: make it writable, or choose another --store"
+
 # Named by their codes: the driver has no class of their own for them.
 _BY_CODE: Final = {
     "Neo.ClientError.Security.CredentialsExpired": (
@@ -44,6 +46,15 @@ _BY_CODE: Final = {
         ConfigError,
         "there is no such database on the server: name another one at the end of the URL, or none",
     ),
+    **dict.fromkeys(
+        (
+            "Neo.ClientError.Transaction.TransactionTimedOut",
+            "Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration",
+            "Neo.ClientError.Transaction.LockClientStopped",
+        ),
+        (StoreUnavailableError, "Neo4j took too long, or something else keeps the session locked"),
+    ),
+    "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase": (StoreUnavailableError, _READ_ONLY),
     "Neo.DatabaseError.Transaction.TransactionLogError": (
         StoreUnavailableError,
         "the server cannot write its log: check its disk and the room on it",
@@ -74,7 +85,7 @@ def _explained(error: DriverError | Neo4jError) -> tuple[type[LetheError], str]:
             "constraints and indexes when Lethe uses it for the first time"
         )
     if isinstance(error, ForbiddenOnReadOnlyDatabase):
-        return StoreUnavailableError, "the database is read-only: make it writable, or choose another --store"
+        return StoreUnavailableError, _READ_ONLY
     if isinstance(error, UnsupportedServerProduct):
         return StoreVersionError, "this server is no Neo4j 5 or newer"
     if isinstance(error, ConfigurationError):
