@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from neo4j import ManagedTransaction
 
@@ -20,12 +20,21 @@ from lethe_core.adapters.stores.neo4j_address import Credentials, parse_address
 from lethe_core.adapters.stores.neo4j_commit import write_staged
 from lethe_core.adapters.stores.neo4j_connection import Neo4jConnection
 from lethe_core.adapters.stores.neo4j_deletion import delete_session, finish_deletions, is_being_deleted
+from lethe_core.adapters.stores.neo4j_loading import load_session
 from lethe_core.adapters.stores.neo4j_reader import Known, Neo4jReader, new_token
-from lethe_core.adapters.stores.neo4j_record import Record, list_states, locked_record, read_record
-from lethe_core.adapters.stores.neo4j_schema import prepare_schema
+from lethe_core.adapters.stores.neo4j_record import (
+    Record,
+    list_states,
+    locked_record,
+    new_record,
+    read_record,
+)
+from lethe_core.adapters.stores.neo4j_restoring import restore_session
+from lethe_core.adapters.stores.neo4j_schema import missing_schema, prepare_schema
 from lethe_core.adapters.stores.turns import Turns
 from lethe_core.errors import DuplicateError, SessionNotFoundError
-from lethe_core.graph.nodes import Node, SessionId, TaskNode
+from lethe_core.graph.dump import Counters, SessionDump
+from lethe_core.graph.nodes import SessionId, TaskNode
 from lethe_core.graph.session_state import Lease, SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.staging import OpenSession, StagedTransaction, StagedWrite, prepare_session
@@ -41,7 +50,6 @@ _LEASE: Final = (
 )
 _UNTIL: Final = "MATCH (s:Session {session_id: $session}) SET s.session_until = $until"
 _RELEASE: Final = "MATCH (s:Session {session_id: $session}) SET s.session_owner = '', s.session_until = 0.0"
-_QUIET_LOADS: Final = 3  # loads that another's commit may disturb before the session is locked for one
 
 
 class Neo4jStore:
@@ -81,21 +89,9 @@ class Neo4jStore:
     def create_session(self, state: SessionState, root: TaskNode) -> SessionState:
         state, text, root = prepare_session(state, root, self._clock())
         token = new_token()
-        values: dict[str, Any] = {
+        values = {
             **rows.task_row(root),
-            "session_state": text,
-            "session_dimension": len(root.embedding),
-            "session_created_at": state.created_at,
-            "session_updated_at": state.updated_at,
-            "session_last_task": 1,
-            "session_last_evidence": 0,
-            "session_last_edge": 0,
-            "session_revision": 0,
-            "session_token": token,
-            "session_owner": "",
-            "session_until": 0.0,
-            "session_epoch": 0,
-            "session_starts": 0,
+            **new_record(state, text, len(root.embedding), Counters(1, 0, 0), token),
         }
 
         def create(tx: ManagedTransaction) -> bool:
@@ -120,40 +116,10 @@ class Neo4jStore:
         return self._connection.read(list_states)
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
-        def load(tx: ManagedTransaction, before: Record) -> tuple[list[Node], GraphSnapshot]:
-            session = before.state.session_id
-
-            def run(query: str) -> list[Any]:
-                return [found.values() for found in tx.run(query, session=session)]
-
-            tasks = [rows.task_from(row, session_id) for (row,) in run(rows.SELECT_TASKS)]
-            evidence = [rows.evidence_from(row, session_id) for (row,) in run(rows.SELECT_EVIDENCES)]
-            edges = rows.edges_from(
-                run(rows.SELECT_TASK_EDGES), run(rows.SELECT_EVIDENCE_EDGES), tasks, evidence
-            )
-            nodes: list[Node] = [*tasks, *evidence]
-            return nodes, GraphSnapshot.build(nodes, [edge for _, edge in edges])
-
-        def quietly(tx: ManagedTransaction) -> tuple[Record, list[Node], GraphSnapshot] | None:
-            before = read_record(tx, session_id, self.url)
-            try:
-                loaded = load(tx, before)
-            except KeyError:
-                return None  # an edge of a node that came in between
-            after = read_record(tx, session_id, self.url)
-            same = (after.state.uuid, after.revision) == (before.state.uuid, before.revision)
-            return (before, *loaded) if same else None
-
-        def locked(tx: ManagedTransaction) -> tuple[Record, list[Node], GraphSnapshot]:
-            record = locked_record(tx, session_id, self.url, new_token())
-            return (record, *load(tx, record))
-
         with collector_paused():
-            found = None
-            for _ in range(_QUIET_LOADS):
-                found = found or self._connection.read(quietly)
-            record, nodes, snapshot = found or self._connection.write(locked)
-        self._known_of(record).learn(nodes, record.revision)
+            loaded = load_session(self._connection, session_id)
+            snapshot = GraphSnapshot.build(loaded.nodes, [edge for _, edge in loaded.edges])
+        self._known_of(loaded.record).learn(loaded.nodes, loaded.record.revision)
         return snapshot
 
     @contextmanager
@@ -214,6 +180,16 @@ class Neo4jStore:
 
     def delete_session(self, session_id: SessionId) -> None:
         delete_session(self._connection, session_id, new_token())
+
+    def dump_session(self, session_id: SessionId) -> SessionDump:
+        with collector_paused():
+            return load_session(self._connection, session_id).dump()
+
+    def restore_session(self, dump: SessionDump) -> None:
+        restore_session(self._connection, dump)
+
+    def check(self) -> list[str]:
+        return missing_schema(self._connection)
 
     def close(self) -> None:
         self._connection.close()

@@ -5,16 +5,16 @@ value and sets another lets several racers win.
 """
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from neo4j import ManagedTransaction
 
 from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.errors import SessionNotFoundError
+from lethe_core.graph.dump import Counters
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.serial import decode_state
 from lethe_core.graph.session_state import SessionState
-from lethe_core.graph.staging import Counters
 
 _LOCK: Final = "MATCH (s:Session {session_id: $session}) SET s.session_lock = $token"
 # realtime(): the others stand still while the transaction waits for a lock.
@@ -35,6 +35,7 @@ class Record:
     """What a session's root task says of the session."""
 
     state: SessionState
+    text: str  # of the state, as it lies there
     dimension: int
     counters: Counters
     revision: int  # raised by every commit
@@ -59,13 +60,34 @@ def read_record(tx: ManagedTransaction, session_id: SessionId, url: str) -> Reco
         raise SessionNotFoundError(f"no session {session_id!r} in {url} (`lethe sessions` lists them)")
     text, updated_at, dimension, task, evidence, edge, *rest = found.values()
     state = replace(decode_state(text), updated_at=updated_at)
-    return Record(state, dimension, Counters(task, evidence, edge), *rest)
+    return Record(state, text, dimension, Counters(task, evidence, edge), *rest)
 
 
 def locked_record(tx: ManagedTransaction, session_id: SessionId, url: str, token: str) -> Record:
     """The record, which nobody else changes until this transaction ends. Raises SessionNotFoundError."""
     tx.run(_LOCK, session=session_id.encode(errors="replace").decode(), token=token).consume()
     return read_record(tx, session_id, url)
+
+
+def new_record(
+    state: SessionState, text: str, dimension: int, counters: Counters, token: str
+) -> dict[str, Any]:
+    """The properties of a session that nobody has worked on in this database yet."""
+    return {
+        "session_state": text,
+        "session_dimension": dimension,
+        "session_created_at": state.created_at,
+        "session_updated_at": state.updated_at,
+        "session_last_task": counters.task,
+        "session_last_evidence": counters.evidence,
+        "session_last_edge": counters.edge,
+        "session_revision": 0,
+        "session_token": token,
+        "session_owner": "",
+        "session_until": 0.0,
+        "session_epoch": 0,
+        "session_starts": 0,
+    }
 
 
 def list_states(tx: ManagedTransaction) -> list[SessionState]:

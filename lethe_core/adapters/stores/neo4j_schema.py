@@ -45,6 +45,24 @@ def prepare_schema(connection: Neo4jConnection) -> None:
     _known(connection)
 
 
+def missing_schema(connection: Neo4jConnection) -> list[str]:
+    """Which constraints and indexes are gone or not in use, a sentence each."""
+
+    def states(tx: ManagedTransaction) -> dict[str, str]:
+        return {
+            found["name"]: found["state"]
+            for found in tx.run("SHOW INDEXES YIELD name, state, owningConstraint")
+        }
+
+    found = connection.read(states)
+    names = [statement.split()[2] for statement in STATEMENTS]
+    return [
+        f"{connection.url}: the index {name} is {found.get(name, 'missing').lower()}"
+        for name in names
+        if found.get(name) != "ONLINE"
+    ]
+
+
 def _known(connection: Neo4jConnection) -> bool:
     def read(tx: ManagedTransaction) -> int | None:
         record = tx.run(_READ).single()
