@@ -25,6 +25,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
+        _end(self._listener)
         self._listener.close()
 
     def _accept(self) -> None:
@@ -34,7 +35,11 @@ class Proxy:
                 threading.Thread(target=self._relay, args=(client,), daemon=True).start()
 
     def _relay(self, client: socket.socket) -> None:
-        server = socket.create_connection(("127.0.0.1", self._port))
+        try:
+            server = socket.create_connection(("127.0.0.1", self._port))
+        except OSError:
+            _end(client)
+            return
         swallow = threading.Event()
         back = threading.Thread(target=self._answers, args=(server, client, swallow), daemon=True)
         back.start()

@@ -1,5 +1,6 @@
 """Neo4j: a server that refuses, is too old, does not answer or comes back, and what is said of it."""
 
+import contextlib
 import socket
 import subprocess
 import sys
@@ -60,15 +61,17 @@ def test_a_server_of_another_kind_is_named():
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer():
-            for _ in range(2):
-                client, _ = listener.accept()
-                client.recv(100)
-                client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-                client.close()
+            with contextlib.suppress(OSError):
+                while True:
+                    client, _ = listener.accept()
+                    client.recv(100)
+                    client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    client.close()
 
         threading.Thread(target=answer, daemon=True).start()
         with pytest.raises(StoreUnavailableError, match="check that it runs"):
             open_store(f"bolt://127.0.0.1:{listener.getsockname()[1]}")
+        listener.shutdown(socket.SHUT_RDWR)  # a close alone would not wake the thread
 
 
 def test_tls_is_asked_for_by_the_scheme(url):
