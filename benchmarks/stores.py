@@ -1,9 +1,12 @@
-"""Time what a graph store does: open, write all, load all, commit an iteration.
+"""Time what the graph stores do: open, write all, load all, commit an iteration; SQLite, then Neo4j.
 
 Figures to hold: architecture.md, "The graph".
 
 Run: python -m benchmarks.stores [--evidence 10000] [--similar 50000] [--dimension 384] [--folder DIR]
-Beside each figure stands its ratio to copying the same number of bytes to the same disk and syncing them.
+         [--neo4j URL]
+``--neo4j`` names a server whose database may be written to (``python tests/neo4j/server.py`` starts one); the
+session that is made there is deleted again. Beside each figure of SQLite stands its ratio to copying the same
+number of bytes to the same disk and syncing them, beside each of Neo4j its ratio to SQLite.
 """
 
 import argparse
@@ -12,6 +15,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -90,49 +94,74 @@ def disk_seconds(folder: Path, n_bytes: int) -> float:
     return statistics.median(timed(copy) for _ in range(3))
 
 
+@dataclass(frozen=True)
+class Figures:
+    """Medians, in seconds."""
+
+    open: float
+    write: float
+    load: float
+    commit: float
+
+
+def measured(url: str, vectors: Vectors, pairs: Pairs) -> Figures:
+    store = open_store(url)
+    try:
+        root = TaskNode("What was renewed?", "what was renewed", vectors[0])
+        state = store.create_session(SessionState(SESSION, "", NodeId(""), "goal", "benchmark", {}), root)
+        lease = store.acquire_lease(SESSION, make_owner(), seconds=3600)
+        written = timed(lambda: write_all(store, lease, state.root, vectors, pairs))
+        commits = [timed(lambda: commit_iteration(store, lease, state.root, vectors)) for _ in range(20)]
+        store.release_lease(lease)
+        opened = [timed(lambda: open_store(url).close()) for _ in range(5)]
+        loads = [timed(lambda: store.load_snapshot(SESSION)) for _ in range(3)]
+    finally:
+        store.close()
+    return Figures(*(statistics.median(times) for times in (opened, [written], loads, commits)))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--evidence", type=int, default=10_000)
     parser.add_argument("--similar", type=int, default=50_000)
     parser.add_argument("--dimension", type=int, default=384)
+    parser.add_argument("--neo4j", default="", help="a Neo4j server to measure, too")
     parser.add_argument(
-        "--folder", type=Path, default=None, help="where the store is put (default: a temporary one)"
+        "--folder", type=Path, default=None, help="where the SQLite store is put (default: a temporary one)"
     )
     options = parser.parse_args()
     rng = np.random.default_rng(1)
     vectors = rng.normal(size=(options.evidence, options.dimension)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    pairs = random_pairs(options.evidence, options.similar)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        folder = Path(name)
-        path = folder / "graph.db"
-        store = open_store(sqlite_url(path))
-        root = TaskNode("What was renewed?", "what was renewed", vectors[0])
-        state = store.create_session(SessionState(SESSION, "", NodeId(""), "goal", "benchmark", {}), root)
-        lease = store.acquire_lease(SESSION, make_owner(), seconds=3600)
-        pairs = random_pairs(options.evidence, options.similar)
-        written = timed(lambda: write_all(store, lease, state.root, vectors, pairs))
-        commits = [timed(lambda: commit_iteration(store, lease, state.root, vectors)) for _ in range(20)]
-        store.close()
+        path = Path(name) / "graph.db"
+        sqlite = measured(sqlite_url(path), vectors, pairs)
         size = path.stat().st_size
-        opened = statistics.median(timed(lambda: open_store(sqlite_url(path)).close()) for _ in range(5))
-        store = open_store(sqlite_url(path))
-        loads = [timed(lambda: store.load_snapshot(SESSION)) for _ in range(5)]
+        whole = disk_seconds(Path(name), size)
+        small = disk_seconds(Path(name), 50 * size // options.evidence)
+    print(f"{options.evidence} evidence × {options.dimension}, {options.similar} SIMILAR_TO")
+    print(f"sqlite, {size / 1e6:.0f} MB; × writing its bytes to the disk")
+    show(sqlite, Figures(whole, whole, whole, small))
+    if options.neo4j:
+        neo4j = measured(options.neo4j, vectors, pairs)
+        store = open_store(options.neo4j)
+        removed = timed(lambda: store.delete_session(SESSION))
         store.close()
-        reference = disk_seconds(folder, size)
-        small = disk_seconds(folder, 50 * size // options.evidence)
-    print(
-        f"sqlite: {options.evidence} evidence × {options.dimension}, {options.similar} SIMILAR_TO, "
-        f"{size / 1e6:.0f} MB"
-    )
-    for what, seconds, against in (
-        ("open", opened, reference),
-        ("write all", written, reference),
-        ("full load", statistics.median(loads), reference),
-        ("commit of 50 nodes", statistics.median(commits), small),
+        print("neo4j; × SQLite")
+        show(neo4j, sqlite)
+        print(f"  {'delete':20} {removed * 1e3:9.1f} ms")
+
+
+def show(figures: Figures, reference: Figures) -> None:
+    for what, name in (
+        ("open", "open"),
+        ("write all", "write"),
+        ("full load", "load"),
+        ("commit of 50 nodes", "commit"),
     ):
-        print(
-            f"  {what:20} {seconds * 1e3:9.1f} ms   {seconds / against:6.1f} × writing its bytes to the disk"
-        )
+        seconds = getattr(figures, name)
+        print(f"  {what:20} {seconds * 1e3:9.1f} ms   {seconds / getattr(reference, name):8.1f} ×")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from flows.commands.research import research
 from flows.commands.resume import resume
 from flows.commands.server import server
 from flows.commands.sessions import sessions
+from flows.commands.store import delete, prune, store
 from flows.server_loss import ServerLostError, leave_at_once
 from lethe_core import __version__
 from lethe_core.errors import LetheError
@@ -53,7 +54,7 @@ def cli() -> None:
     """
 
 
-for command in (research, resume, report, sessions, doctor, server):
+for command in (research, resume, report, sessions, store, delete, prune, doctor, server):
     cli.add_command(command)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from flows.wording import shown
 from lethe_core.config import Settings
 
-KNOWN_ELSEWHERE: Final = frozenset({"LETHE_TEST_NEO4J_URI"})  # read by the tests
+KNOWN_ELSEWHERE: Final = frozenset({"LETHE_TEST_NEO4J_URI", "LETHE_TEST_NEO4J_CACHE"})  # read by the tests
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:

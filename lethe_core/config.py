@@ -25,7 +25,7 @@ from pydantic_settings import (
 from lethe_core.errors import ConfigError
 
 FILE_NAME = "lethe.toml"
-SECRETS = ("llm_api_key",)
+SECRETS = ("llm_api_key", "neo4j_user", "neo4j_password")
 FLAGS = {"llm_model": "--model"}  # where a flag is not named like its setting
 DEFAULT_MIN_ITERATIONS = 3
 
@@ -40,7 +40,13 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="LETHE_", extra="forbid", frozen=True)
 
     home: Path = Field(default_factory=default_home, description="Where graphs, results and indexes lie.")
-    store: str = Field(default="", description="The graph store, sqlite:///PATH; empty: graph.db under home.")
+    store: str = Field(
+        default="",
+        description="The graph store, sqlite:///PATH or neo4j://HOST[:PORT]; empty: graph.db under home.",
+    )
+    # The store takes them from the environment by itself: they pass through nobody's hands.
+    neo4j_user: SecretStr = Field(default=SecretStr(""), description="Neo4j's user; environment only.")
+    neo4j_password: SecretStr = Field(default=SecretStr(""), description="Its password; environment only.")
     # NoDecode: split here at the path separator, not read as JSON.
     corpus: Annotated[tuple[Path, ...], NoDecode] = Field(
         default=(), description="Folders of documents to search."
@@ -128,6 +134,11 @@ class Settings(BaseSettings):
         if self.max_cost is not None and (self.price_prompt is None or self.price_completion is None):
             raise ValueError(
                 "max_cost needs price_prompt and price_completion (per million tokens) in the configuration"
+            )
+        if not self.store.startswith("sqlite:") and "@" in self.store:
+            raise ValueError(
+                "the store's URL holds a user or a password: set LETHE_NEO4J_USER and "
+                "LETHE_NEO4J_PASSWORD in the environment instead"
             )
         if self.llm_base_url and not self.llm_base_url.startswith(("http://", "https://")):
             raise ValueError(f"llm_base_url must begin with http:// or https://, not {self.llm_base_url!r}")

@@ -15,6 +15,7 @@ import numpy as np
 from lethe_core.errors import CycleError, DuplicateError, InvalidValueError, NodeNotFoundError, StoreError
 from lethe_core.graph import rules
 from lethe_core.graph.cycles import detect_cycles
+from lethe_core.graph.dump import Counters
 from lethe_core.graph.ids import new_node_id, short_id_for
 from lethe_core.graph.nodes import (
     DAG_EDGES,
@@ -60,15 +61,6 @@ class SessionReader(Protocol):
     def dag_edges(self) -> Iterable[tuple[NodeId, NodeId]]:
         """Source and target of every stored SUBTASK_OF and DEPENDS_ON edge."""
         ...
-
-
-@dataclass(slots=True)
-class Counters:
-    """The last numbers given out in a session; none is ever given twice."""
-
-    task: int = 0
-    evidence: int = 0
-    edge: int = 0
 
 
 @dataclass(frozen=True, slots=True)

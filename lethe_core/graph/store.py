@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, overload
 
+from lethe_core.graph.dump import SessionDump
 from lethe_core.graph.nodes import Edge, EdgeType, EvidenceNode, Node, NodeId, SessionId, TaskNode
 from lethe_core.graph.patches import EvidencePatch, TaskPatch
 from lethe_core.graph.session_state import Lease, SessionPatch, SessionState
@@ -140,6 +141,21 @@ class GraphStore(Protocol):
 
     def delete_session(self, session_id: SessionId) -> None:
         """Remove a session with its graph. Raises SessionNotFoundError, SessionBusyError."""
+        ...
+
+    def dump_session(self, session_id: SessionId) -> SessionDump:
+        """A session as plain data, as it stands at one moment. Raises SessionNotFoundError."""
+        ...
+
+    def restore_session(self, dump: SessionDump) -> None:
+        """Write a session that ``dump_session`` of any store gave, bit for bit; nobody holds its lease.
+
+        Raises DuplicateError when the session or one of its nodes exists.
+        """
+        ...
+
+    def check(self) -> list[str]:
+        """What the database itself says is wrong with it, a sentence each; empty for a sound one."""
         ...
 
     def close(self) -> None: ...

@@ -1,10 +1,11 @@
 """The stores that the contract is held against, and a session in one of them to work on.
 
-A further store is one more entry of STORES: a function that gives the URL of an empty database of its own.
+A further store is one more fixture in STORES: a function that gives a folder the URL of an empty database.
+A server has only one database, which is emptied each time.
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,17 @@ from lethe_core.graph.store import GraphDelta, GraphStore, Transaction
 DIMENSION = 6
 
 
-def sqlite_place(folder: Path) -> str:
-    return sqlite_url(folder / "graph.db")
+STORES = ("sqlite", "neo4j")
 
 
-STORES: Sequence[Callable[[Path], str]] = (sqlite_place,)
+@pytest.fixture
+def sqlite() -> Callable[[Path], str]:
+    return lambda folder: sqlite_url(folder / "graph.db")
+
+
+@pytest.fixture
+def neo4j(empty_neo4j: Callable[[], str]) -> Callable[[Path], str]:
+    return lambda _: empty_neo4j()
 
 
 class World:
@@ -86,10 +93,10 @@ class World:
         return self.store.load_snapshot(self.id)
 
 
-@pytest.fixture(params=STORES, ids=lambda place: place.__name__.removesuffix("_place"))
+@pytest.fixture(params=STORES)
 def place(request: pytest.FixtureRequest) -> Callable[[Path], str]:
-    """Gives the URL of an empty database of its own for every folder."""
-    chosen: Callable[[Path], str] = request.param
+    """Gives the URL of an empty database for a folder."""
+    chosen: Callable[[Path], str] = request.getfixturevalue(request.param)
     return chosen
 
 

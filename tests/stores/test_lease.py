@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -221,6 +222,52 @@ def test_the_owner_of_another_host_is_never_guessed_dead(world, owner):
     world.store.acquire_lease(world.id, owner)
     with pytest.raises(SessionBusyError, match=owner):
         world.store.acquire_lease(world.id, make_owner())
+
+
+PAUSED = """
+import sys
+import numpy as np
+from lethe_core.adapters.stores import open_store
+from lethe_core.adapters.stores.owner import make_owner
+from lethe_core.errors import SessionLostError
+from lethe_core.graph.nodes import EvidenceNode
+store = open_store(sys.argv[1])
+lease = store.acquire_lease(sys.argv[2], make_owner(), seconds=2)
+with store.transaction(lease) as tx:
+    tx.create_node(EvidenceNode("in time", "e", np.ones(6, dtype=np.float32), 0.5, 0.5))
+print("held", flush=True)
+sys.stdin.readline()
+for write in ("transaction", "renewal"):
+    try:
+        if write == "renewal":
+            store.renew_lease(lease)
+        else:
+            with store.transaction(lease) as tx:
+                tx.create_node(EvidenceNode("too late", "e", np.ones(6, dtype=np.float32), 0.5, 0.5))
+        print("wrote")
+    except SessionLostError:
+        print("lost")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGSTOP")
+def test_a_writer_paused_past_its_lease_cannot_write_any_more(url, world):
+    world.store.release_lease(world.lease)
+    process = spawn(PAUSED, url, world.id)
+    assert process.stdout.readline() == "held\n"
+    process.send_signal(signal.SIGSTOP)
+    with pytest.raises(SessionBusyError):  # stopped is not dead
+        world.store.acquire_lease(world.id, make_owner())
+    deadline = time.monotonic() + 30
+    while world.store.lease_holder(world.id) is not None:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    world.lease = world.store.acquire_lease(world.id, make_owner())
+    process.send_signal(signal.SIGCONT)
+    out, _ = process.communicate("on\n")
+    assert out.split() == ["lost", "lost"]
+    world.evidence("by the next")
+    assert [node.content for node in world.snapshot().evidence.values()] == ["in time", "by the next"]
 
 
 # -- starts without progress ------------------------------------------------------------------------

@@ -1,10 +1,11 @@
-"""Graph stores by URL: ``sqlite:///path``."""
+"""Graph stores by URL: ``sqlite:///path``, ``neo4j://host``, ``bolt://host``."""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from lethe_core.adapters.stores.neo4j_address import is_neo4j
 from lethe_core.adapters.stores.sqlite import SqliteStore
 from lethe_core.errors import ConfigError
 from lethe_core.graph.store import GraphStore
@@ -28,11 +29,20 @@ def open_store(url: str, *, clock: Callable[[], float] = time.time) -> GraphStor
     """Open the store at a URL, making it when there is none.
 
     clock: seconds since the epoch for what is created; leases go by the database's own clock.
-    Raises ConfigError (unknown scheme, relative path), StoreUnavailableError, StoreVersionError.
+    Neo4j takes its user and password from LETHE_NEO4J_USER and LETHE_NEO4J_PASSWORD.
+    Raises ConfigError (unknown scheme, relative path), CredentialsError, StoreUnavailableError,
+    StoreVersionError.
     """
+    if is_neo4j(url):
+        # Its driver takes a third of a second to import.
+        from lethe_core.adapters.stores.neo4j import Neo4jStore
+
+        return Neo4jStore(url, clock=clock)
     if not url.startswith(_SQLITE):
         scheme = url.partition("://")[0]
-        raise ConfigError(f"unknown kind of graph store: {scheme!r} (supported: sqlite:///path)")
+        raise ConfigError(
+            f"unknown kind of graph store: {scheme!r} (supported: sqlite:///path, neo4j://host, bolt://host)"
+        )
     path = Path(url.removeprefix(_SQLITE))
     if not path.is_absolute():
         raise ConfigError(

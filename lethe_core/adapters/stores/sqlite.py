@@ -4,27 +4,28 @@ Nothing is written while a transaction is being staged; leaving its block writes
 transaction, which begins by matching the lease.
 """
 
-import gc
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 
 from lethe_core.adapters.stores import sqlite_rows as rows
+from lethe_core.adapters.stores.bulk import collector_paused
 from lethe_core.adapters.stores.leases import busy, check_starts, lost
 from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.adapters.stores.sqlite_connection import SqliteConnection
 from lethe_core.adapters.stores.sqlite_reader import SqliteReader
-from lethe_core.errors import DuplicateError, SessionNotFoundError, StoreError
-from lethe_core.graph.nodes import EvidenceNode, Node, SessionId, TaskNode
+from lethe_core.adapters.stores.turns import Turns
+from lethe_core.errors import DuplicateError, SessionNotFoundError
+from lethe_core.graph.dump import Counters, SessionDump
+from lethe_core.graph.nodes import Edge, EvidenceNode, Node, SessionId, TaskNode
 from lethe_core.graph.serial import decode_state
 from lethe_core.graph.session_state import Lease, SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
-from lethe_core.graph.staging import Counters, OpenSession, StagedTransaction, StagedWrite, prepare_session
+from lethe_core.graph.staging import OpenSession, StagedTransaction, StagedWrite, prepare_session
 
 # Milliseconds are the finest that SQLite's own clock gives; unixepoch('subsec') needs SQLite 3.42.
 _NOW = "SELECT (julianday('now') - 2440587.5) * 86400.0"
@@ -61,8 +62,7 @@ class SqliteStore:
         self._clock = clock
         self._connection = SqliteConnection(self._path, busy_seconds=busy_seconds)
         # One transaction at a time; the connection itself stays free for the lease's renewal.
-        self._staging = threading.Lock()
-        self._staging_thread = 0
+        self._turns = Turns()
 
     @property
     def url(self) -> str:
@@ -100,7 +100,7 @@ class SqliteStore:
         return [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
-        with _collector_paused(), self._connection.reading() as database:
+        with collector_paused(), self._connection.reading() as database:
             key = (self._record(database, session_id).key,)
             found = database.execute(rows.SELECT_TASKS, key)
             nodes: list[Node] = [rows.task_from(row, session_id) for row in found]
@@ -111,15 +111,8 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self, lease: Lease) -> Iterator[StagedTransaction]:
-        thread = threading.get_ident()
-        if self._staging_thread == thread:
-            raise StoreError("a transaction of this store is open in this thread already")
-        with self._staging:
-            self._staging_thread = thread
-            try:
-                yield from self._staged(lease)
-            finally:
-                self._staging_thread = 0
+        with self._turns.taken():
+            yield from self._staged(lease)
 
     def acquire_lease(
         self, session_id: SessionId, owner: str, *, seconds: float = 60.0, force: bool = False
@@ -171,6 +164,55 @@ class SqliteStore:
                 raise busy(session_id, record.owner, record.until)
             database.execute("DELETE FROM session WHERE key = ?", (record.key,))
 
+    def dump_session(self, session_id: SessionId) -> SessionDump:
+        with collector_paused(), self._connection.reading() as database:
+            record = self._record(database, session_id)
+            key = (record.key,)
+            (text,) = database.execute("SELECT state FROM session WHERE key = ?", key).fetchone()
+            nodes: list[Node] = [
+                rows.task_from(row, session_id) for row in database.execute(rows.SELECT_TASKS, key)
+            ]
+            nodes += [
+                rows.evidence_from(row, session_id) for row in database.execute(rows.SELECT_EVIDENCES, key)
+            ]
+            edges = sorted(database.execute(rows.SELECT_EDGES, key), key=itemgetter(0))
+        numbered = tuple((row[0], rows.edge_from(row)) for row in edges)
+        return SessionDump(record.state, text, record.dimension, record.counters, tuple(nodes), numbered)
+
+    def restore_session(self, dump: SessionDump) -> None:
+        state, counters = dump.state, dump.counters
+        with self._connection.writing() as database:
+            try:
+                cursor = database.execute(
+                    "INSERT INTO session (id, state, dimension, created_at, updated_at, last_task, "
+                    "last_evidence, last_edge) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        *(state.session_id, dump.state_text, dump.dimension),
+                        *(state.created_at, state.updated_at),
+                        *(counters.task, counters.evidence, counters.edge),
+                    ),
+                )
+                assert cursor.lastrowid is not None
+                self._insert(database, dump.nodes, dump.edges, cursor.lastrowid)
+            except sqlite3.IntegrityError as error:
+                raise DuplicateError(
+                    f"session {state.session_id!r}, or one of its nodes, exists already in {self.url} "
+                    f"({error})"
+                ) from error
+
+    def check(self) -> list[str]:
+        with self._connection.reading_once() as database:
+            found = [row[0] for row in database.execute("PRAGMA integrity_check").fetchall()]
+            found += [
+                f"row {row[1]} of {row[0]} belongs to no session"
+                for row in database.execute("PRAGMA foreign_key_check").fetchall()
+            ]
+        return [f"{self._path}: {problem}" for problem in found if problem != "ok"]
+
+    def backup(self, file: Path) -> None:
+        """Write a copy of the whole store, as it stands at one moment, into a file that is not there yet."""
+        self._connection.vacuum_into(file)
+
     def close(self) -> None:
         self._connection.close()
 
@@ -220,18 +262,7 @@ class SqliteStore:
             if fenced.rowcount != 1:
                 raise lost(lease)
             try:
-                database.executemany(
-                    rows.INSERT_TASK,
-                    [rows.task_row(node, session) for node in write.created if isinstance(node, TaskNode)],
-                )
-                database.executemany(
-                    rows.INSERT_EVIDENCE,
-                    [
-                        rows.evidence_row(node, session)
-                        for node in write.created
-                        if isinstance(node, EvidenceNode)
-                    ],
-                )
+                self._insert(database, write.created, (), session)
             except sqlite3.IntegrityError as error:
                 raise DuplicateError(
                     f"an id given to a new node is taken in another session: {error}"
@@ -245,12 +276,21 @@ class SqliteStore:
                 [rows.update_row(node, session) for node in write.updated if isinstance(node, EvidenceNode)],
             )
             database.executemany(rows.DELETE_EDGE, [rows.key_row(key, session) for key in write.removed])
-            # In the order of the table's key, each page is written once: 50,000 edges in half the time.
-            edges = sorted(
-                (rows.edge_row(number, edge, session) for number, edge in write.edges),
-                key=itemgetter(1, 2, 3),
-            )
-            database.executemany(rows.UPSERT_EDGE, edges)
+            self._insert(database, (), write.edges, session)
+
+    @staticmethod
+    def _insert(
+        database: sqlite3.Connection, nodes: Iterable[Node], edges: Iterable[tuple[int, Edge]], session: int
+    ) -> None:
+        tasks = [rows.task_row(node, session) for node in nodes if isinstance(node, TaskNode)]
+        database.executemany(rows.INSERT_TASK, tasks)
+        evidence = [rows.evidence_row(node, session) for node in nodes if isinstance(node, EvidenceNode)]
+        database.executemany(rows.INSERT_EVIDENCE, evidence)
+        # In the order of the table's key, each page is written once: 50,000 edges in half the time.
+        links = sorted(
+            (rows.edge_row(number, edge, session) for number, edge in edges), key=itemgetter(1, 2, 3)
+        )
+        database.executemany(rows.UPSERT_EDGE, links)
 
     def _record(self, database: sqlite3.Connection, session_id: SessionId) -> _Record:
         # A name from a command line may be no text at all: the database would stumble over it.
@@ -270,15 +310,3 @@ class SqliteStore:
     @staticmethod
     def _is_held(record: _Record, now: float) -> bool:
         return bool(record.owner) and record.until > now and not owner_is_dead(record.owner)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    # A third of a load's time went to garbage collections that find nothing in 100,000 new objects.
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

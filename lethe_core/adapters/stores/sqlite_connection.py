@@ -77,6 +77,11 @@ class SqliteConnection:
         with self._lock, self._errors(), self._transaction("BEGIN IMMEDIATE"):
             yield self._connection
 
+    def vacuum_into(self, file: Path) -> None:
+        """Copy the database, as it stands at one moment, into a file that must not exist."""
+        with self._lock, self._errors():
+            self._connection.execute("VACUUM INTO ?", (str(file),))
+
     def close(self) -> None:
         with self._lock:
             self._connection.close()

@@ -1,0 +1,175 @@
+"""``lethe store``, ``lethe delete``, ``lethe prune``: keeping the graph store, apart from any run."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from flows.commands.common import absolute, common_options, effective_settings
+from flows.wording import count
+
+if TYPE_CHECKING:
+    from lethe_core.config import Settings
+    from lethe_core.graph.store import GraphStore
+
+EXIT_UNSOUND: Final = 1
+SECONDS: Final = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
+
+store_option: Callable[[Any], Any] = click.option(
+    "--store", metavar="URL", help="The graph store; default graph.db in LETHE_HOME."
+)
+
+
+@click.group(short_help="Check, back up or copy the graph store.")
+def store() -> None:
+    """Check, back up or copy the graph store."""
+
+
+@store.command(short_help="Say whether the store is sound.")
+@store_option
+@common_options
+def check(store: str | None, debug: bool, config: Path | None, home: Path | None) -> int:  # noqa: ARG001
+    """Look for dangling edges, wrong degrees, broken embeddings, ids given twice, and damage on the disk.
+
+    Prints a line for each problem, and ends with exit code 1 when there is one. Changes nothing.
+    """
+    from lethe_core.adapters.stores.copying import check_store
+
+    with _opened(effective_settings({"store": store}, config=config, home=home).settings) as opened:
+        problems = check_store(opened)
+        sessions = len(opened.list_sessions())
+        for problem in problems:
+            click.echo(problem)
+        if problems:
+            click.echo(f"{opened.url}: {count(len(problems), 'problem')} in {count(sessions, 'session')}")
+            return EXIT_UNSOUND
+        click.echo(f"{opened.url} is sound: {count(sessions, 'session')}")
+        return 0
+
+
+@store.command(short_help="Write the whole store into a file.")
+@click.argument("file", type=click.Path(path_type=Path))
+@store_option
+@common_options
+def backup(
+    file: Path,
+    store: str | None,
+    debug: bool,  # noqa: ARG001 (read by the entry point)
+    config: Path | None,
+    home: Path | None,
+) -> int:
+    """Write the whole store, as it stands, into the SQLite file FILE, which must not exist.
+
+    Runs at work are not disturbed. The backup is a store itself: --store sqlite:///FILE.
+    """
+    from lethe_core.adapters.stores.copying import back_up
+
+    with _opened(effective_settings({"store": store}, config=config, home=home).settings) as opened:
+        back_up(opened, absolute(file))
+    click.echo(str(absolute(file)))
+    return 0
+
+
+@store.command(short_help="Copy all sessions into another store.")
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+@common_options
+def copy(
+    source: str,
+    target: str,
+    debug: bool,  # noqa: ARG001 (read by the entry point)
+    config: Path | None,
+    home: Path | None,
+) -> int:
+    """Copy all sessions of the store FROM into the store TO, bit for bit; both are URLs.
+
+    Nothing is copied when TO has one of the sessions already.
+    """
+    from contextlib import closing
+
+    from lethe_core.adapters.stores import open_store
+    from lethe_core.adapters.stores.copying import copy_sessions
+
+    first = effective_settings({"store": source}, config=config, home=home).settings
+    second = effective_settings({"store": target}, config=config, home=home).settings
+    with _opened(first) as opened, closing(open_store(second.store_url)) as other:
+        sessions = copy_sessions(opened, other)
+        click.echo(f"copied {count(len(sessions), 'session')} from {opened.url} to {other.url}")
+    return 0
+
+
+@click.command(short_help="Remove a session with its graph and its bought answers.")
+@click.argument("session")
+@store_option
+@common_options
+def delete(
+    session: str,
+    store: str | None,
+    debug: bool,  # noqa: ARG001 (read by the entry point)
+    config: Path | None,
+    home: Path | None,
+) -> int:
+    """Remove SESSION: its graph, and the answers of models that were kept for it. Reports stay."""
+    from flows.commands.stored import known_session
+    from lethe_core.adapters.stores.copying import delete_session
+
+    settings = effective_settings({"store": store}, config=config, home=home).settings
+    state = known_session(settings, session)
+    with _opened(settings) as opened:
+        delete_session(opened, state, settings.home)
+    click.echo(f"deleted {state.session_id}")
+    return 0
+
+
+@click.command(short_help="Remove the sessions that were not changed for a time.")
+@click.option("--older-than", "age", required=True, metavar="AGE", help="Hours, days or weeks: 12h, 90d, 8w.")
+@store_option
+@common_options
+def prune(
+    age: str,
+    store: str | None,
+    debug: bool,  # noqa: ARG001 (read by the entry point)
+    config: Path | None,
+    home: Path | None,
+) -> int:
+    """Remove every session that was last changed longer ago than AGE; one that is at work stays."""
+    from lethe_core.adapters.stores.copying import prune as prune_sessions
+
+    seconds = _seconds(age)
+    settings = effective_settings({"store": store}, config=config, home=home).settings
+    with _opened(settings) as opened:
+        deleted, left = prune_sessions(opened, settings.home, before=time.time() - seconds)
+    for session in deleted:
+        click.echo(f"deleted {session}")
+    for session in left:
+        click.echo(f"left {session}: it is being worked on")
+    if not deleted and not left:
+        click.echo(f"no session is older than {age}")
+    return 0
+
+
+@contextmanager
+def _opened(settings: "Settings") -> "Iterator[GraphStore]":
+    from flows.commands.stored import existing_store
+    from lethe_core.errors import UsageError
+
+    opened = existing_store(settings)
+    if opened is None:
+        raise UsageError(f"there is no store at {settings.store_url} (name another --store)")
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _seconds(age: str) -> float:
+    from lethe_core.errors import UsageError
+
+    found = re.fullmatch(r"(\d{1,6})([hdw])", age)
+    if found is None:
+        raise UsageError(f"not an age: {age!r} (write hours, days or weeks: 12h, 90d, 8w)")
+    return int(found[1]) * SECONDS[found[2]]

@@ -1,0 +1,96 @@
+"""Sessions moved between stores, backed up, checked, deleted and pruned: what ``lethe store`` does."""
+
+import os
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from lethe_core.adapters.stores.sqlite import SqliteStore
+from lethe_core.errors import DuplicateError, LetheError, SessionBusyError, UsageError
+from lethe_core.graph.integrity import problems_of
+from lethe_core.graph.nodes import SessionId
+from lethe_core.graph.session_state import SessionState
+from lethe_core.graph.store import GraphStore
+
+
+def copy_sessions(source: GraphStore, target: GraphStore) -> list[SessionId]:
+    """Copy every session, oldest first, bit for bit; nothing is copied when one of them exists there.
+
+    Raises DuplicateError.
+    """
+    sessions = [state.session_id for state in source.list_sessions()]
+    there = {state.session_id for state in target.list_sessions()}
+    both = [session for session in sessions if session in there]
+    if both:
+        raise DuplicateError(
+            f"{target.url} has {len(both)} of the sessions already, the first: {both[0]}; nothing was copied "
+            "(delete them there, or copy into an empty store)"
+        )
+    for session in sessions:
+        target.restore_session(source.dump_session(session))
+    return sessions
+
+
+def back_up(store: GraphStore, file: Path) -> None:
+    """Write the whole store into a SQLite file that is not there yet; it appears when it is whole.
+
+    Raises UsageError (it exists, or its folder cannot be written to), StoreError.
+    """
+    if file.exists():
+        raise UsageError(f"the backup's file exists already: {file} (name another one)")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=file.parent, prefix=f".{file.name}-") as made:
+            part = Path(made) / "graph.db"
+            if isinstance(store, SqliteStore):
+                store.backup(part)
+            else:
+                with closing(SqliteStore(part)) as target:
+                    copy_sessions(store, target)
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
+            part.rename(file)
+    except OSError as error:
+        raise UsageError(
+            f"the backup cannot be written to {file}: {error.strerror or error} (name another FILE)"
+        ) from error
+
+
+def check_store(store: GraphStore) -> list[str]:
+    """What is wrong with the store and its sessions, a sentence each; empty for a sound one."""
+    found = store.check()
+    for state in store.list_sessions():
+        try:
+            found += problems_of(store.dump_session(state.session_id))
+        except (LetheError, ValueError, KeyError, TypeError) as error:
+            found.append(f"session {state.session_id}: it cannot be read whole ({error})")
+    return found
+
+
+def delete_session(store: GraphStore, state: SessionState, home: Path) -> None:
+    """Remove a session's graph and what was kept for it under LETHE_HOME: the answers that it bought.
+
+    Raises SessionNotFoundError, SessionBusyError.
+    """
+    store.delete_session(state.session_id)
+    # By its UUID: a name used again must find nothing old.
+    for file in (home / "results").glob(f"**/llm-{state.uuid}-*"):
+        file.unlink(missing_ok=True)
+
+
+def prune(store: GraphStore, home: Path, *, before: float) -> tuple[list[SessionId], list[SessionId]]:
+    """Delete the sessions that were last changed before a time; those at work are left.
+
+    before: seconds since the epoch. Returns the deleted ones and those that were left.
+    """
+    deleted, left = [], []
+    for state in store.list_sessions():
+        if state.updated_at >= before:
+            continue
+        try:
+            delete_session(store, state, home)
+        except SessionBusyError:
+            left.append(state.session_id)
+        else:
+            deleted.append(state.session_id)
+    return deleted, left
