@@ -5,7 +5,7 @@ from typing import Final
 
 STOPPED: Final = {
     "": "not finished yet",
-    "goal_complete": "the question was answered",
+    "goal_complete": "every part of the question was worked through",
     "converged": "further searching changed nothing any more",
     "budget": "the budget was used up",
     "no_ready_tasks": "no task was left to work on",
