@@ -15,14 +15,14 @@ from flows.watching import on_assembly, on_index, on_progress, watched
 from lethe_core.adapters.bootstrap import session_deps
 from lethe_core.adapters.reports import write_report
 from lethe_core.adapters.stores.owner import make_owner
-from lethe_core.config import Settings, load_settings
+from lethe_core.config import load_settings
 from lethe_core.errors import CredentialsError, LetheError, ModelError, ModelUnavailableError, SessionError
 from lethe_core.reasoning.protocol import Answer
 from lethe_core.report.markdown import render_markdown
 from lethe_core.report.outcome import CANCELLED
 from lethe_core.session.answering import CapReachedError, due_round
 from lethe_core.session.deps import SessionDeps
-from lethe_core.session.finishing import Ending, check_stop, close_session, draft_report, record_failure
+from lethe_core.session.finishing import check_stop, close_session, draft_report, record_failure
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.opening import checked_question, checked_session_id, open_session
 from lethe_core.session.writing import due_sections, keep_section
@@ -164,15 +164,14 @@ def _check_model(deps: SessionDeps) -> bool:
 
 def _end(session: SessionHandle, progress: ProgressBar, reason: str) -> State[Any]:
     ending = draft_report(session, reason)
-    path = write_report(ending.report, report_folder(session.deps.settings, session))
+    path = write_report(ending.report, _report_folder(session))
     close_session(session, ending)
     progress.finish()
     publish_report(session, render_markdown(ending.report))
     return final_state(ending, path)
 
 
-def report_folder(settings: Settings, session: SessionHandle) -> Path:
+def _report_folder(session: SessionHandle) -> Path:
+    """The folder that was asked for; on a worker, where none was, one of the session's own under home."""
+    settings = session.deps.settings
     return settings.out or settings.home / "reports" / session.state.session_id
-
-
-__all__ = ["Ending", "iterate", "research"]
