@@ -6,8 +6,7 @@ further row is a claim and carries its citations behind its last pipe. A quotati
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 
 from lethe_core.graph.nodes import ShortId
 
@@ -17,31 +16,9 @@ CITATION = re.compile(
 _ID = re.compile(r"e-[0-9a-f]{4,32}")
 
 
-@dataclass(frozen=True, slots=True)
-class CitedRun:
-    """A run of text up to and with one bracket; ``ids`` is empty for text behind the last bracket."""
-
-    text: str  # without the bracket
-    ids: tuple[ShortId, ...]
-
-
 def cite(short_id: str, date: str = "") -> str:
     """The bracket for one source."""
     return f"[{short_id} {date}]" if date else f"[{short_id}]"
-
-
-def split_citations(text: str) -> Sequence[CitedRun]:
-    """Split a line at its brackets, in order; nothing but white space around brackets is lost."""
-    runs: list[CitedRun] = []
-    start = 0
-    for match in CITATION.finditer(text):
-        ids = tuple(ShortId(found) for found in _ID.findall(match.group(1)))
-        runs.append(CitedRun(text[start : match.start()].strip(), ids))
-        start = match.end()
-    rest = text[start:].strip()
-    if rest:
-        runs.append(CitedRun(rest, ()))
-    return runs
 
 
 def cited_ids(text: str) -> list[ShortId]:
