@@ -11,23 +11,20 @@ from typing import Final
 
 import numpy as np
 
-from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, find_anchors, relevance
 from lethe_core.context.packing import pack
-from lethe_core.context.ppr import PageRank, personalized_pagerank
-from lethe_core.context.scoring import alternating_order, novelty_term, score_candidates
-from lethe_core.context.weights import EdgeArrays, WeightMatrix, adjacency, end_cosines, seed_vector
 from lethe_core.control.basis import coverage
-from lethe_core.control.vectors import alignments, control_vectors, cosines
+from lethe_core.control.vectors import control_vectors
 from lethe_core.din.build import build_din, render_block, token_text
 from lethe_core.din.document import DIN_VERSION, DinRead
 from lethe_core.din.fitting import fit_frame
 from lethe_core.din.read import serialize_din
 from lethe_core.din.system_prompt import system_prompt
-from lethe_core.graph.arrays import FloatArray, IntArray, Matrix
-from lethe_core.graph.nodes import EdgeType, EvidenceNode, Node, NodeId, TaskNode, TaskStatus
+from lethe_core.graph.arrays import IntArray
+from lethe_core.graph.nodes import EdgeType, Node, NodeId
 from lethe_core.graph.session_state import SessionPatch
 from lethe_core.graph.snapshot import stack
 from lethe_core.session.handle import SessionHandle
+from lethe_core.session.reaching import Reached, reach, required_tasks, weigh
 from lethe_core.session.record import Step, next_step
 from lethe_core.session.selecting import current_basis
 
@@ -42,94 +39,33 @@ def expand(session: SessionHandle, task: NodeId) -> int:
     """Step 4: rank every node by a random walk from the task; returns how many it could show."""
     if next_step(session.state.phase) is not Step.BEGIN:
         return 0
-    snapshot = session.snapshot
-    tasks = list(snapshot.tasks.values())
-    evidence = [node for node in snapshot.evidence.values() if snapshot.visible_to(task, node)]
-    nodes: list[Node] = [*tasks, *evidence]
-    at = {node.id: index for index, node in enumerate(nodes)}
-    edges = [edge for edge in snapshot.edges.values() if edge.source in at and edge.target in at]
-    source = np.array([at[edge.source] for edge in edges], dtype=np.int64)
-    target = np.array([at[edge.target] for edge in edges], dtype=np.int64)
-    vectors = represent(nodes, session.deps.embedder.profile.dimension)
-    similar = [edge.similarity for edge in edges]
-    cosine = end_cosines(vectors, source, target) if edges else np.zeros(0)
-
-    def score(name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        values = [None if one is None else getattr(one, name) for one in similar]
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-    weights = adjacency(
-        len(nodes),
-        EdgeArrays(
-            source=source,
-            target=target,
-            kind=np.array([edge.type.value for edge in edges], dtype=np.str_),
-            cosine=cosine,
-            confidence=score("confidence"),
-            support=score("support"),
-            contradiction=score("contradiction"),
-        ),
-    )
-    above = snapshot.parent(task)
-    structure = seed_vector(
-        len(nodes),
-        at[task],
-        parents=[] if above is None else [at[above]],
-        children=[at[child.id] for child in snapshot.children(task)],
-        dependencies=[at[other.id] for other in snapshot.dependencies(task)],
-        evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
-    )
-    relevant = _relevance(session, task, nodes)
-    rank = _anchored_walk(session, task, nodes, weights, structure, relevant)
-    told = {task, above, *(child.id for child in snapshot.children(task))}
-    told |= {other.id for other in snapshot.dependencies(task)}
-    reached = [
-        index
-        for index, node in enumerate(nodes)
-        if rank.scores[index] > 0.0
-        and (isinstance(node, EvidenceNode) or (node.status is TaskStatus.DONE and node.id not in told))
-    ]
+    asked = session.query_vector(session.snapshot.tasks[task].embed_text)
+    reached = reach(session.snapshot, task, asked, session.caches.lexicon)
     session.scratch = replace(
         session.scratch,
-        candidates=tuple(nodes[index].id for index in reached),
-        pagerank=rank.scores[reached],
-        relevance=relevant[reached],
+        candidates=reached.nodes,
+        pagerank=reached.pagerank,
+        relevance=reached.relevance,
     )
-    return len(reached)
+    return len(reached.nodes)
 
 
 def pack_evidence(session: SessionHandle, task: NodeId) -> int:
     """Step 5: score what was reached and pack it into the token budget; returns how many were packed."""
     if next_step(session.state.phase) is not Step.BEGIN:
         return len(session.record.packed)
-    deps, snapshot, record = session.deps, session.snapshot, session.record
-    dimension = deps.embedder.profile.dimension
-    nodes = [snapshot.node(node) for node in session.scratch.candidates]
-    selected = snapshot.tasks[task]
-    above = snapshot.parent(task)
-    frame: list[Node] = [selected]
-    frame += [] if above is None else [snapshot.tasks[above]]
-    frame += snapshot.dependencies(task)
-    vectors = represent(nodes, dimension)
-    required = represent(frame, dimension)
-    # A subtask's evidence serves the goal through its task: what is near a goal of many parts is near none.
-    aligned = alignments(vectors, session.query_vector(selected.embed_text))
-    scores = score_candidates(
-        aligned,
-        session.scratch.pagerank,
-        # A task's result is as strong as it gets.
-        np.array(
-            [node.strength if isinstance(node, EvidenceNode) else 1.0 for node in nodes], dtype=np.float64
-        ),
-        novelty_term(vectors, required),
-        record.pressure,
-    )
+    snapshot, record, scratch = session.snapshot, session.record, session.scratch
+    nodes = [snapshot.node(node) for node in scratch.candidates]
+    asked = session.query_vector(snapshot.tasks[task].embed_text)
+    reached = Reached(scratch.candidates, scratch.pagerank, scratch.relevance)
+    weighed = weigh(snapshot, task, asked, reached, record.pressure)
+    vectors, required, scores, order = weighed.vectors, weighed.required, weighed.scores, weighed.order
+    frame = required_tasks(snapshot, task)
     room = context_budget(session)
     frame_tokens = min(_tokens(session, _document(session, task, ())), room - 1)
     # The frame stands as one required item a task, so that the packed evidence adds to what is said anyway.
     share = _shares(frame_tokens, len(frame))
     sizes = [_block_tokens(session, task, node) for node in nodes]
-    order = alternating_order(scores, session.scratch.relevance)
     packing = pack(
         np.concatenate([required, vectors]),
         np.concatenate([np.ones(len(frame)), scores]),
@@ -170,46 +106,6 @@ def context_budget(session: SessionHandle) -> int:
     deps = session.deps
     window = deps.reasoner.context_window - session.record.thinking_tokens - RESERVE
     return min(deps.settings.context_tokens, max(RESERVE // 2, window))
-
-
-def represent(nodes: Sequence[Node], dimension: int) -> Matrix:
-    """Vectors that stand for nodes, (n, d): a DONE task is represented by its result."""
-    matrix = stack(nodes, dimension)
-    for index, node in enumerate(nodes):
-        if isinstance(node, TaskNode) and node.status is TaskStatus.DONE and node.result_embedding.size:
-            matrix[index] = node.result_embedding
-    return matrix
-
-
-def _relevance(session: SessionHandle, task: NodeId, nodes: Sequence[Node]) -> FloatArray:
-    """How near each piece of evidence is to the task by meaning and by words: (n,) in [0, 1], 0 for tasks."""
-    asked = session.snapshot.tasks[task].embed_text
-    evidence = [node for node in nodes if isinstance(node, EvidenceNode)]
-    vectors = stack(evidence, session.deps.embedder.profile.dimension)
-    relevant = np.zeros(len(nodes))
-    relevant[len(nodes) - len(evidence) :] = relevance(
-        cosines(vectors, session.query_vector(asked)), session.caches.lexicon.bm25(asked, evidence)
-    )
-    return relevant
-
-
-def _anchored_walk(
-    session: SessionHandle,
-    task: NodeId,
-    nodes: Sequence[Node],
-    weights: WeightMatrix,
-    structure: FloatArray,
-    relevant: FloatArray,
-) -> PageRank:
-    """The walk on the graph and its lexical anchors; only what stands in evidence anchors (5.1b)."""
-    lexicon = session.caches.lexicon
-    evidence = [node for node in nodes if isinstance(node, EvidenceNode)]
-    anchors = find_anchors(lexicon.anchor_nodes(evidence))
-    anchors = replace(anchors, node=anchors.node + len(nodes) - len(evidence))
-    terms = lexicon.terms_of(session.snapshot.tasks[task].description)
-    seeds = anchored_seeds(structure, relevant, terms, anchors)
-    rank = personalized_pagerank(anchored(weights, anchors), seeds, damping=DEFAULT_ANCHORS.damping)
-    return replace(rank, scores=rank.scores[: len(nodes)])
 
 
 def _document(session: SessionHandle, task: NodeId, packed: tuple[NodeId, ...]) -> DinRead:

@@ -1,0 +1,161 @@
+"""Which evidence a task reaches, and in which order it counts (algorithms.md 5.1, 5.1b, 5.2).
+
+Pure functions of the graph: the steps of a session hand over what they hold, an evaluation what it made.
+What of it fits into the context is packing's business.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, find_anchors, relevance
+from lethe_core.context.ppr import PageRank, personalized_pagerank
+from lethe_core.context.scoring import alternating_order, novelty_term, score_candidates
+from lethe_core.context.weights import EdgeArrays, WeightMatrix, adjacency, end_cosines, seed_vector
+from lethe_core.control.vectors import alignments, cosines
+from lethe_core.graph.arrays import FloatArray, IntArray, Matrix, Vector
+from lethe_core.graph.nodes import EvidenceNode, Node, NodeId, TaskNode, TaskStatus
+from lethe_core.graph.snapshot import GraphSnapshot, stack
+from lethe_core.session.lexicon import SessionLexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The n nodes that the walk from a task reaches and that it may be shown."""
+
+    nodes: tuple[NodeId, ...]  # evidence, and results of tasks that its frame does not tell anyway
+    pagerank: FloatArray  # (n,) positive
+    relevance: FloatArray  # (n,) to the task itself, [0, 1]; 0 for tasks
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """The reached nodes as packing needs them."""
+
+    vectors: Matrix  # (n, d)
+    required: Matrix  # (m, d) of the tasks that stand in every context
+    scores: FloatArray  # (n,) [0, 1], section 5.2
+    order: IntArray  # (n,) indexes, best first
+
+
+def reach(snapshot: GraphSnapshot, task: NodeId, asked: Vector, lexicon: SessionLexicon) -> Reached:
+    """Walk the graph from a task. asked: (d,) what the task asks, in query mode."""
+    tasks = list(snapshot.tasks.values())
+    evidence = [node for node in snapshot.evidence.values() if snapshot.visible_to(task, node)]
+    nodes: list[Node] = [*tasks, *evidence]
+    at = {node.id: index for index, node in enumerate(nodes)}
+    weights = _weights(snapshot, nodes, at, asked.size)
+    above = snapshot.parent(task)
+    structure = seed_vector(
+        len(nodes),
+        at[task],
+        parents=[] if above is None else [at[above]],
+        children=[at[child.id] for child in snapshot.children(task)],
+        dependencies=[at[other.id] for other in snapshot.dependencies(task)],
+        evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
+    )
+    relevant = np.zeros(len(nodes))
+    relevant[len(tasks) :] = _relevance(snapshot.tasks[task], evidence, asked, lexicon)
+    rank = _anchored_walk(snapshot.tasks[task], len(tasks), evidence, weights, structure, relevant, lexicon)
+    told = {task, above, *(child.id for child in snapshot.children(task))}
+    told |= {other.id for other in snapshot.dependencies(task)}
+    reached = [
+        index
+        for index, node in enumerate(nodes)
+        if rank.scores[index] > 0.0
+        and (isinstance(node, EvidenceNode) or (node.status is TaskStatus.DONE and node.id not in told))
+    ]
+    return Reached(
+        nodes=tuple(nodes[index].id for index in reached),
+        pagerank=rank.scores[reached],
+        relevance=relevant[reached],
+    )
+
+
+def weigh(snapshot: GraphSnapshot, task: NodeId, asked: Vector, reached: Reached, pressure: float) -> Weighed:
+    """Score what was reached and put it in order. asked: (d,) query mode; pressure: [0, 1]."""
+    nodes = [snapshot.node(node) for node in reached.nodes]
+    vectors = represent(nodes, asked.size)
+    required = represent(required_tasks(snapshot, task), asked.size)
+    scores = score_candidates(
+        # Of the task, not of the goal: what is near a goal of many parts is near none.
+        alignments(vectors, asked),
+        reached.pagerank,
+        # A task's result is as strong as it gets.
+        np.array(
+            [node.strength if isinstance(node, EvidenceNode) else 1.0 for node in nodes], dtype=np.float64
+        ),
+        novelty_term(vectors, required),
+        pressure,
+    )
+    return Weighed(vectors, required, scores, alternating_order(scores, reached.relevance))
+
+
+def required_tasks(snapshot: GraphSnapshot, task: NodeId) -> list[Node]:
+    """What stands in every context of a task: itself, its parent, its dependencies."""
+    above = snapshot.parent(task)
+    return [
+        snapshot.tasks[task],
+        *([] if above is None else [snapshot.tasks[above]]),
+        *snapshot.dependencies(task),
+    ]
+
+
+def represent(nodes: Sequence[Node], dimension: int) -> Matrix:
+    """Vectors that stand for nodes, (n, d): a DONE task is represented by its result."""
+    matrix = stack(nodes, dimension)
+    for index, node in enumerate(nodes):
+        if isinstance(node, TaskNode) and node.status is TaskStatus.DONE and node.result_embedding.size:
+            matrix[index] = node.result_embedding
+    return matrix
+
+
+def _weights(
+    snapshot: GraphSnapshot, nodes: Sequence[Node], at: dict[NodeId, int], dimension: int
+) -> WeightMatrix:
+    edges = [edge for edge in snapshot.edges.values() if edge.source in at and edge.target in at]
+    source = np.array([at[edge.source] for edge in edges], dtype=np.int64)
+    target = np.array([at[edge.target] for edge in edges], dtype=np.int64)
+    similar = [edge.similarity for edge in edges]
+
+    def score(name: str) -> FloatArray:
+        values = [None if one is None else getattr(one, name) for one in similar]
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    return adjacency(
+        len(nodes),
+        EdgeArrays(
+            source=source,
+            target=target,
+            kind=np.array([edge.type.value for edge in edges], dtype=np.str_),
+            cosine=end_cosines(represent(nodes, dimension), source, target) if edges else np.zeros(0),
+            confidence=score("confidence"),
+            support=score("support"),
+            contradiction=score("contradiction"),
+        ),
+    )
+
+
+def _relevance(
+    task: TaskNode, evidence: Sequence[EvidenceNode], asked: Vector, lexicon: SessionLexicon
+) -> FloatArray:
+    """How near each piece of evidence is to the task by meaning and by words: (n,) in [0, 1]."""
+    return relevance(cosines(stack(evidence, asked.size), asked), lexicon.bm25(task.embed_text, evidence))
+
+
+def _anchored_walk(
+    task: TaskNode,
+    n_tasks: int,
+    evidence: Sequence[EvidenceNode],
+    weights: WeightMatrix,
+    structure: FloatArray,
+    relevant: FloatArray,
+    lexicon: SessionLexicon,
+) -> PageRank:
+    """The walk on the graph and its lexical anchors; only what stands in evidence anchors (5.1b)."""
+    anchors = find_anchors(lexicon.anchor_nodes(evidence))
+    anchors = replace(anchors, node=anchors.node + n_tasks)
+    seeds = anchored_seeds(structure, relevant, lexicon.terms_of(task.description), anchors)
+    rank = personalized_pagerank(anchored(weights, anchors), seeds, damping=DEFAULT_ANCHORS.damping)
+    return replace(rank, scores=rank.scores[: relevant.size])
