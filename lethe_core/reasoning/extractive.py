@@ -5,16 +5,27 @@ end; which of them is next is told by the DIN alone: its subtasks, its warn line
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import DinRead, SubtaskLine
-from lethe_core.din.operations import Complete, Create, Fail, Operation, Synthesize, WebSearch
+from lethe_core.din.operations import (
+    MAX_OPERATIONS,
+    Complete,
+    Continue,
+    Create,
+    Fail,
+    Operation,
+    Synthesize,
+    WebSearch,
+)
 from lethe_core.din.read import parse_din
 from lethe_core.errors import DinSyntaxError, ModelResponseError
 from lethe_core.graph.nodes import TaskStatus
 from lethe_core.reasoning.conclusion import conclude
-from lethe_core.reasoning.parts import PartsConfig, parts
+from lethe_core.reasoning.division import Part, embed_text, parts_left
+from lethe_core.reasoning.parts import PartsConfig
 from lethe_core.reasoning.protocol import Answer, Prompt
 from lethe_core.reasoning.queries import (
     QueryConfig,
@@ -28,11 +39,8 @@ from lethe_core.reasoning.queries import (
 )
 from lethe_core.reasoning.quotes import render
 from lethe_core.reasoning.reading import Reading, ReadingConfig, read
-from lethe_core.reasoning.relevance import split_lead
-from lethe_core.reasoning.terms import STOP, fold, words
 
-_LINE = 1_000  # characters of a description, a query, a reason
-_EMBED_WORDS = 12
+_LINE = 1_000  # characters of a query, a reason
 _CONTEXT_WINDOW = 32_768  # tokens; far above the context's own budget, so that this alone decides
 
 
@@ -48,20 +56,24 @@ class ExtractiveConfig:
 def decide(din: DinRead, embedder: Embedder, config: ExtractiveConfig | None = None) -> list[Operation]:
     """The operations that answer a DIN: one to twelve, valid for it, the same each time."""
     config = config or ExtractiveConfig()
+    if din.is_root:
+        subtasks = [subtask.description for subtask in din.subtasks]
+        left = parts_left(din.goal, subtasks, embedder, config.parts)
+        if left:
+            return _division(din, left)
     if din.subtasks:
         return _from_parts(din, embedder, config)
-    if din.is_root:
-        asked = parts(din.goal, config.parts)
-        if asked:
-            return [_create(number, part) for number, part in enumerate(asked, start=1)]
     return _research(din, embedder, config)
 
 
-def _create(number: int, part: str) -> Operation:
-    description = part[:_LINE].strip()
-    # Without the shared lead-in, or all parts would look alike to whatever compares them.
-    told = _embed_text(split_lead(description)[1])
-    return Create(op="create", ref=f"n{number}", description=description, embed_text=told)
+def _division(din: DinRead, left: Sequence[Part]) -> list[Operation]:
+    """A subtask for each part that has none; what is too much for one answer follows in the next."""
+    fits = len(left) <= MAX_OPERATIONS
+    created: list[Operation] = [
+        Create(op="create", ref=f"n{number}", description=part.description, embed_text=part.embed_text)
+        for number, part in enumerate(left if fits else left[: MAX_OPERATIONS - 1], start=1)
+    ]
+    return created if fits else [*created, Continue(op="continue", task=din.task)]
 
 
 def _research(din: DinRead, embedder: Embedder, config: ExtractiveConfig) -> list[Operation]:
@@ -100,12 +112,12 @@ def _synthesis(din: DinRead, reading: Reading) -> Synthesize:
         op="synthesize",
         sources=tuple(sources),
         content=render(quoted, din.evidence),
-        embed_text=_embed_text(quoted[0].text),
+        embed_text=embed_text(quoted[0].text),
     )
 
 
 def _complete(din: DinRead, content: str) -> Operation:
-    return Complete(op="complete", task=din.task, result_summary=content, embed_text=_embed_text(din.goal))
+    return Complete(op="complete", task=din.task, result_summary=content, embed_text=embed_text(din.goal))
 
 
 def _from_parts(din: DinRead, embedder: Embedder, config: ExtractiveConfig) -> list[Operation]:
@@ -117,7 +129,7 @@ def _from_parts(din: DinRead, embedder: Embedder, config: ExtractiveConfig) -> l
             op="synthesize",
             sources=together.sources,
             content=together.content,
-            embed_text=_embed_text(din.goal),
+            embed_text=embed_text(din.goal),
         )
         return [synthesis] if live and not din.is_root else [synthesis, _complete(din, together.content)]
     if any(subtask.status is TaskStatus.DONE for subtask in din.subtasks) and (din.is_root or not live):
@@ -150,12 +162,6 @@ def _nothing_found(din: DinRead) -> str:
             else "nothing found: no search is available"
         )
     return f"nothing found: no source says anything about it (searches made: {len(made)})"
-
-
-def _embed_text(text: str) -> str:
-    told = words(text)
-    kept = [word for word in told if fold(word) not in STOP] or told
-    return " ".join(dict.fromkeys(kept[:_EMBED_WORDS])) or text.strip()[:80] or "task"
 
 
 class ExtractiveReasoner:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lethe_core.din.operations import MAX_OPERATIONS
 from lethe_core.reasoning.terms import content, names
 
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
@@ -37,9 +36,9 @@ _SENTENCE_END = re.compile(r"(?<=[^\s.][.!])\s+(?=[A-ZÀ-Þ])")
 
 @dataclass(frozen=True, slots=True)
 class PartsConfig:
-    """How many parts one answer can create, and how much a part must say."""
+    """How many parts a question has at most, and how much a part must say."""
 
-    most: int = MAX_OPERATIONS
+    most: int = 100  # as many as a session's iterations can be; what is beyond stands together in the last
     words: int = 2  # content words of a semicolon's part that has no lead-in to lean on
     longest_lead: int = 400  # characters; a longer lead-in is a text, not a lead-in
 
@@ -160,5 +159,5 @@ def _with_lead(lead: str, piece: str) -> str:
 
 
 def _at_most(pieces: list[str], most: int) -> list[str]:
-    """As they are, or the last ones together when there are more than one answer can create."""
+    """As they are, or the last ones together when there are more."""
     return pieces if len(pieces) <= most else [*pieces[: most - 1], "; ".join(pieces[most - 1 :])]

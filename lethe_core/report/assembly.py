@@ -4,7 +4,7 @@ Pure but for the embedder. The same graph and state give the same report: claims
 numbered in order of appearance, everything else stands in order of creation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,6 +13,8 @@ from lethe_core.errors import ConfigError
 from lethe_core.graph.nodes import EvidenceKind, NodeId, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.reasoning.division import parts_left
+from lethe_core.reasoning.relevance import split_lead
 from lethe_core.report.citations import DEFAULT_SUPPORT, Entailment, SupportConfig
 from lethe_core.report.claims import Draft, DraftHeading, DraftList, DraftParagraph, drafts_of
 from lethe_core.report.conflicts import Made, gather_disagreements, gather_older
@@ -227,7 +229,15 @@ class _Assembly:
             about = self._about.get(task.id, task.description)
             left_open = not task.status.terminal
             found.append(NotFound(shorten(about), left_open, task.failure_reason, searches))
-        return tuple(found)
+        return (*found, *self._not_begun())
+
+    def _not_begun(self) -> Iterator[NotFound]:
+        """Parts of the question that never became a task, since the session ended before."""
+        root = self._snapshot.root
+        subtasks = [task.description for task in self._snapshot.children(root.id)]
+        if subtasks and not root.status.terminal:
+            for part in parts_left(root.description, subtasks, self._embedder):
+                yield NotFound(shorten(split_lead(part.description)[1]), True, "", ())
 
     def _is_root_with_parts(self, task: TaskNode) -> bool:
         return task is self._snapshot.root and bool(self._snapshot.children(task.id))

@@ -28,8 +28,16 @@ def assess(
             seconds=seconds,
             convergence=signals.convergence,
             plateau=signals.plateau,
-            all_tried=all(task.last_selected for task in snapshot.ready_set()),
+            all_tried=all(task.last_selected for task in snapshot.ready_set()) and not _divides(snapshot),
         ),
+    )
+
+
+def _divides(snapshot: GraphSnapshot) -> bool:
+    """Whether the question has asked to go on while its subtasks are worked on: more of them will come."""
+    root = snapshot.root
+    return root.status is TaskStatus.PENDING and any(
+        not task.status.terminal for task in snapshot.children(root.id)
     )
 
 

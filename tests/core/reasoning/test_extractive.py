@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.cited import cited_ids
 from lethe_core.din.document import DinRead, EvidenceBlock, SubtaskLine, Warn
-from lethe_core.din.operations import Complete, Create, Fail, Operation, Synthesize, WebSearch
+from lethe_core.din.operations import Complete, Continue, Create, Fail, Operation, Synthesize, WebSearch
 from lethe_core.din.write import serialize_din
 from lethe_core.errors import ModelResponseError
 from lethe_core.graph.nodes import ShortId, TaskStatus
@@ -71,6 +71,25 @@ def test_1_each_part_becomes_a_subtask_in_order(embedder: Embedder) -> None:
     assert len(operations) == 2
 
 
+def test_1_more_parts_than_an_answer_can_create_follow_in_the_next(embedder: Embedder) -> None:
+    towers = [f"Tower{letter}" for letter in "ABCDEFGHIJKLMNO"]
+    parts = [f"the {what} at {tower}" for what in ("tower height", "mill owner") for tower in towers]
+    goal = " ".join(f"({n}) {part};" for n, part in enumerate(parts, start=1))
+    made: list[SubtaskLine] = []
+    sizes = []
+    while len(made) < len(parts):
+        operations = decide(din(goal, subtasks=made), embedder)
+        created = [operation for operation in operations if isinstance(operation, Create)]
+        sizes.append(len(operations))
+        made += [
+            subtask(f"t-{len(made) + n:04x}", TaskStatus.PENDING, description=operation.description)
+            for n, operation in enumerate(created)
+        ]
+        assert isinstance(operations[-1], Continue) == (len(made) < len(parts))
+    assert sizes == [12, 12, 8]
+    assert [line.description for line in made] == parts
+
+
 def test_1_only_the_root_is_taken_apart(embedder: Embedder) -> None:
     operations = decide(din("What is the fee? Who leads it?", parent_goal="On the Otter Trust"), embedder)
     assert not any(isinstance(operation, Create) for operation in operations)
@@ -97,9 +116,15 @@ def test_4_the_root_puts_together_what_its_parts_found(embedder: Embedder) -> No
     evidence = [
         block(f"e-000{n}", "synthesis", text, synthesis=True) for n, text in enumerate(contents, start=8)
     ]
-    lines = [subtask(f"t-000{n}", TaskStatus.DONE, text) for n, text in enumerate(contents, start=2)]
-    lines.append(subtask("t-0009", TaskStatus.FAILED, "nothing found"))
-    synthesis, complete = decide(din("1) the fee 2) the leader", evidence=evidence, subtasks=lines), embedder)
+    described = ["the fee", "the leader"]
+    lines = [
+        subtask(f"t-000{n}", TaskStatus.DONE, text, part)
+        for n, (text, part) in enumerate(zip(contents, described, strict=True), start=2)
+    ]
+    lines.append(subtask("t-0009", TaskStatus.FAILED, "nothing found", "the address"))
+    synthesis, complete = decide(
+        din("1) the fee 2) the leader 3) the address", evidence=evidence, subtasks=lines), embedder
+    )
     assert isinstance(synthesis, Synthesize)
     assert isinstance(complete, Complete)
     assert synthesis.sources == ("e-0008", "e-0009")

@@ -71,7 +71,7 @@ def test_what_is_one_question_stays_one(question: str) -> None:
     assert parts(question) == ()
 
 
-def test_more_parts_than_one_answer_can_create_are_joined_at_the_end() -> None:
+def test_more_parts_than_a_session_can_work_on_are_joined_at_the_end() -> None:
     question = " ".join(f"{n}) the height of tower {chr(64 + n)}{chr(64 + n)};" for n in range(1, 16))
     got = parts(question, PartsConfig(most=12))
     assert len(got) == 12

@@ -149,6 +149,17 @@ def test_failed_and_open_parts_are_listed_and_done_ones_are_not(session):
     assert [(item.task, item.left_open) for item in found.not_found] == [("failed", False), ("open", True)]
 
 
+def test_parts_that_never_became_a_task_are_listed(session):
+    question = "State: (1) the height of the Ash tower; (2) the owner of the Elm mill; (3) the fee in Oakby;"
+    root = session.task(question, status=TaskStatus.PENDING)
+    session.task("State: the height of the Ash tower", root, result="It is not known.")
+    found = report(session, stop_reason="iteration_cap")
+    assert [(item.task, item.left_open) for item in found.not_found] == [
+        ("the owner of the Elm mill", True),
+        ("the fee in Oakby", True),
+    ]
+
+
 @pytest.mark.parametrize(("choice", "marked", "dropped"), [("mark", 2, 0), ("drop", 0, 2)])
 def test_unsupported_claims_are_marked_or_dropped_and_counted(session, choice, marked, dropped):
     root = session.task("How thick is the Abbey Line rope?")

@@ -110,6 +110,13 @@ def test_nothing_converges_before_the_least_iterations_nor_while_a_ready_task_wa
     assert reason(graph(A, P, selected=0), iterations=9, signals=still) == ""
 
 
+def test_nothing_converges_while_the_question_is_still_being_divided() -> None:
+    still = signals(convergence=1.0, plateau=1.0)
+    assert reason(graph(P, A), iterations=9, signals=still) == ""
+    assert reason(graph(A, P), iterations=9, signals=still) == "converged"
+    assert reason(graph(P, D), iterations=9, signals=still) == "converged"
+
+
 def test_a_reopened_session_gets_one_more_iteration_whatever_had_ended_it() -> None:
     ended = {
         "iterations": 9,
