@@ -7,6 +7,7 @@ import numpy as np
 from lethe_core.context.anchors import AnchorNode
 from lethe_core.context.lexical import LexicalIndex, words
 from lethe_core.evidence.terms import anchor_terms, spaced, title_term
+from lethe_core.evidence.titles import TitleIndex
 from lethe_core.graph.arrays import FloatArray
 from lethe_core.graph.nodes import EvidenceNode, NodeId
 
@@ -18,7 +19,7 @@ class SessionLexicon:
         self._terms: dict[NodeId, set[str]] = {}
         self._texts: dict[NodeId, str] = {}
         self._words: dict[NodeId, list[str]] = {}
-        self._titles: dict[str, None] = {}
+        self._titles = TitleIndex()
         self._indexed: tuple[NodeId, ...] = ()
         self._index = LexicalIndex([])
 
@@ -34,8 +35,7 @@ class SessionLexicon:
 
     def terms_of(self, text: str) -> frozenset[str]:
         """The terms of a task, titles of sources among them."""
-        plain = spaced(text)
-        return anchor_terms(text) | {title for title in self._titles if f" {title} " in plain}
+        return anchor_terms(text) | self._titles.in_text(spaced(text))
 
     def bm25(self, query: str, evidence: Sequence[EvidenceNode]) -> FloatArray:
         """BM25 of each node for a query: (n,) non-negative."""
@@ -56,11 +56,7 @@ class SessionLexicon:
             self._terms[node.id] = set(anchor_terms(node.content))
             self._texts[node.id] = spaced(node.content)
             self._words[node.id] = words(node.embed_text)
-        titles = dict.fromkeys(title for node in new if (title := title_term(node.title)))
-        added = [title for title in titles if title not in self._titles]
-        self._titles |= dict.fromkeys(added)
+        added = TitleIndex(self._titles.add(title_term(node.title) for node in new))
         fresh = {node.id for node in new}
         for node_id, text in self._texts.items():
-            for title in self._titles if node_id in fresh else added:
-                if f" {title} " in text:
-                    self._terms[node_id].add(title)
+            self._terms[node_id] |= (self._titles if node_id in fresh else added).in_text(text)
