@@ -17,6 +17,7 @@ LetheError                      exit code 1
 │   ├── SessionNotFoundError    2
 │   ├── SessionMismatchError    2   the id exists with another question
 │   ├── SessionBusyError        6   another process holds the lease
+│   │   └── SeriesBusyError     6   another run of the series is at work
 │   ├── SessionLostError        6   this process held the lease and lost it
 │   └── NoProgressError         1   three starts without a committed phase
 ├── ModelError                  4
@@ -110,6 +111,10 @@ class SessionBusyError(SessionError):
     """Another process holds the session's lease."""
 
     exit_code = 6
+
+
+class SeriesBusyError(SessionBusyError):
+    """Another session of the same series is at work: they go one after the other."""
 
 
 class SessionLostError(SessionError):

@@ -10,6 +10,7 @@ from enum import Enum, StrEnum
 from typing import Any, Final
 
 from lethe_core.graph.nodes import NodeId, SessionId
+from lethe_core.graph.outline import Outline
 
 
 class SessionStatus(StrEnum):
@@ -107,6 +108,15 @@ class SearchRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownSearch:
+    """A search that a former session of the series made, over the same sources as they are now."""
+
+    task: str  # the description of the task that made it
+    query: str
+    outcome: CallOutcome
+
+
+@dataclass(frozen=True, slots=True)
 class TaskNote:
     """A warn line to be shown to a task: a block, a subtask like a failed one."""
 
@@ -151,8 +161,12 @@ class SessionState:
     removed_citations: int = 0  # cited ids that were not in the model's context
     sections: Mapping[str, str] = field(default_factory=dict)  # phase `report-n`: prose bought for a section
     series: str = ""
-    n: int = 1
-    previous: str = ""
+    n: int = 1  # which run of its series; 0 until it has had its turn and has taken over what is known
+    previous: str = ""  # the run that it follows: the last good one
+    before: Outline | None = None  # what that one's report said
+    known_searches: tuple[KnownSearch, ...] = ()  # of former runs, as long as the sources are the same
+    source_state: str = ""  # a digest of what there was to search; empty when nobody can tell
+    n_findings: int = 0  # of its report, once it has ended
     created_at: float = 0.0
     updated_at: float = 0.0
 
@@ -200,6 +214,12 @@ class SessionPatch:
     block_notices: tuple[NodeId, ...] | Keep = KEEP
     removed_citations: int | Keep = KEEP
     sections: Mapping[str, str] | Keep = KEEP
+    n: int | Keep = KEEP
+    previous: str | Keep = KEEP
+    before: Outline | Keep | None = KEEP
+    known_searches: tuple[KnownSearch, ...] | Keep = KEEP
+    source_state: str | Keep = KEEP
+    n_findings: int | Keep = KEEP
 
 
 @dataclass(frozen=True, slots=True)

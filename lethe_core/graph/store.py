@@ -98,8 +98,8 @@ class GraphStore(Protocol):
         """Read a session's state without taking its lease. Raises SessionNotFoundError."""
         ...
 
-    def list_sessions(self) -> list[SessionState]:
-        """All sessions, oldest first."""
+    def list_sessions(self, series: str = "") -> list[SessionState]:
+        """All sessions, or those of one series, oldest first."""
         ...
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
@@ -120,7 +120,9 @@ class GraphStore(Protocol):
 
         A lease that has run out, or whose owner is a dead process of this host, is taken over.
         force: clear the count of starts without progress.
-        Raises SessionBusyError (names owner and expiry), SessionNotFoundError, NoProgressError.
+        Of the sessions of one series one is held at a time.
+        Raises SessionBusyError (names owner and expiry), SeriesBusyError, SessionNotFoundError,
+        NoProgressError.
         """
         ...
 

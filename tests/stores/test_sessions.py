@@ -14,12 +14,14 @@ from lethe_core.errors import (
     SessionNotFoundError,
 )
 from lethe_core.graph.nodes import Edge, EdgeType, SessionId, TaskNode, TaskStatus
+from lethe_core.graph.outline import Outline, OutlinedClaim, OutlinedSource
 from lethe_core.graph.patches import TaskPatch
 from lethe_core.graph.session_state import (
     KEEP,
     AnswerRecord,
     CallOutcome,
     CallResult,
+    KnownSearch,
     Outcome,
     PhaseRecord,
     SearchRecord,
@@ -92,6 +94,19 @@ FULL = SessionPatch(
     block_notices=("x", "y"),
     removed_citations=2,
     sections={"t-1": "prose"},
+    n=3,
+    previous="s-second",
+    before=Outline(
+        session="s-second",
+        sources=(OutlinedSource("Fares", "papers/fares.md", "2024-03", "0f1e"),),
+        claims=(OutlinedClaim("“It is 3 €.”", (0,), ("ab", "cd"), ("ef",), finding=True, id="c1"),),
+        contradictions=((0, 0),),
+        held=("ab", "cd"),
+        pages=("papers/fares.md",),
+    ),
+    known_searches=(KnownSearch("which fare", "fare 2024", CallOutcome.NEW),),
+    source_state="5ca1ab1e",
+    n_findings=7,
 )
 PHASE = PhaseRecord(
     iteration=5,

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from lethe_core.errors import NoProgressError, SessionBusyError, SessionLostError
+from lethe_core.errors import NoProgressError, SeriesBusyError, SessionBusyError, SessionLostError
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.session_state import Lease
 
@@ -11,10 +11,16 @@ MAX_STARTS: Final = 3  # starts without a committed phase, after which the next 
 
 
 def busy(session_id: SessionId, owner: str, until: float) -> SessionBusyError:
-    end = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     return SessionBusyError(
-        f"session {session_id} is being worked on by {owner} (host/process/…), whose lease runs until {end}: "
-        "wait for that run to end, or stop it"
+        f"session {session_id} is being worked on by {owner} (host/process/…), whose lease runs until "
+        f"{_utc(until)}: wait for that run to end, or stop it"
+    )
+
+
+def series_busy(series: str, session_id: SessionId, owner: str, until: float) -> SeriesBusyError:
+    return SeriesBusyError(
+        f"series {series} is being worked on: session {session_id} by {owner} (host/process/…), whose lease "
+        f"runs until {_utc(until)}: wait for that run to end, or stop it"
     )
 
 
@@ -32,3 +38,7 @@ def check_starts(session_id: SessionId, starts: int) -> None:
             f"session {session_id} was started {starts} times without committing a step: see its log for "
             f"what ends it, then `lethe resume {session_id} --force`"
         )
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -15,7 +15,7 @@ from neo4j import ManagedTransaction
 
 from lethe_core.adapters.stores import neo4j_rows as rows
 from lethe_core.adapters.stores.bulk import collector_paused
-from lethe_core.adapters.stores.leases import busy, check_starts, lost
+from lethe_core.adapters.stores.leases import busy, check_starts, lost, series_busy
 from lethe_core.adapters.stores.neo4j_address import Credentials, parse_address
 from lethe_core.adapters.stores.neo4j_commit import write_staged
 from lethe_core.adapters.stores.neo4j_connection import Neo4jConnection
@@ -24,6 +24,7 @@ from lethe_core.adapters.stores.neo4j_loading import load_session
 from lethe_core.adapters.stores.neo4j_reader import Known, Neo4jReader, new_token
 from lethe_core.adapters.stores.neo4j_record import (
     Record,
+    held_in_series,
     list_states,
     locked_record,
     new_record,
@@ -112,8 +113,8 @@ class Neo4jStore:
     def load_session(self, session_id: SessionId) -> SessionState:
         return self._read_record(session_id).state
 
-    def list_sessions(self) -> list[SessionState]:
-        return self._connection.read(list_states)
+    def list_sessions(self, series: str = "") -> list[SessionState]:
+        return self._connection.read(lambda tx: list_states(tx, series))
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
         with collector_paused():
@@ -138,6 +139,9 @@ class Neo4jStore:
                 return Lease(session_id, record.owner, record.until, record.epoch)
             if record.held and record.owner != owner:
                 raise busy(session_id, record.owner, record.until)
+            other = held_in_series(tx, record, self.url, token)
+            if other is not None:
+                raise series_busy(record.state.series, other.state.session_id, other.owner, other.until)
             starts = 0 if force else record.starts
             check_starts(session_id, starts)
             lease = Lease(session_id, owner, record.now + seconds, record.epoch + 1)

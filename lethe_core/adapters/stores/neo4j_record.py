@@ -13,7 +13,7 @@ from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.errors import SessionNotFoundError
 from lethe_core.graph.dump import Counters
 from lethe_core.graph.nodes import SessionId
-from lethe_core.graph.serial import decode_state
+from lethe_core.graph.serial import decode_state, series_mark
 from lethe_core.graph.session_state import SessionState
 
 _LOCK: Final = "MATCH (s:Session {session_id: $session}) SET s.session_lock = $token"
@@ -25,8 +25,14 @@ _READ: Final = (
     "s.session_starts, datetime.realtime().epochMillis / 1000.0"
 )
 _LIST: Final = (
-    "MATCH (s:Session) RETURN s.session_state, s.session_updated_at "
+    "MATCH (s:Session) WHERE s.session_state CONTAINS $mark RETURN s.session_state, s.session_updated_at "
     "ORDER BY s.session_created_at, s.session_id"
+)
+# Two sessions of a series lock two nodes of their own: what they have in common is the database.
+_LOCK_ALL: Final = "MATCH (m:Meta {name: 'lethe'}) SET m.lock = $token"
+_OTHERS: Final = (
+    "MATCH (s:Session) WHERE s.session_owner <> '' AND s.session_until > $now AND s.session_id <> $session "
+    "AND s.session_state CONTAINS $mark RETURN s.session_id"
 )
 
 
@@ -90,9 +96,26 @@ def new_record(
     }
 
 
-def list_states(tx: ManagedTransaction) -> list[SessionState]:
-    """All sessions, oldest first."""
-    return [
+def list_states(tx: ManagedTransaction, series: str = "") -> list[SessionState]:
+    """All sessions, or those of one series, oldest first."""
+    states = [
         replace(decode_state(text), updated_at=updated_at)
-        for text, updated_at in (found.values() for found in tx.run(_LIST))
+        for text, updated_at in (
+            found.values() for found in tx.run(_LIST, mark=series_mark(series) if series else "{")
+        )
     ]
+    return [state for state in states if not series or state.series == series]
+
+
+def held_in_series(tx: ManagedTransaction, record: Record, url: str, token: str) -> Record | None:
+    """Another session of the record's series that is held; nobody takes one until this transaction ends."""
+    series = record.state.series
+    if not series:
+        return None
+    tx.run(_LOCK_ALL, token=token).consume()
+    found = tx.run(_OTHERS, now=record.now, session=record.state.session_id, mark=series_mark(series))
+    for name in [row[0] for row in found]:
+        other = read_record(tx, name, url)
+        if other.state.series == series and other.held:
+            return other
+    return None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lethe_core.adapters.stores import sqlite_rows as rows
 from lethe_core.adapters.stores.bulk import collector_paused
-from lethe_core.adapters.stores.leases import busy, check_starts, lost
+from lethe_core.adapters.stores.leases import busy, check_starts, lost, series_busy
 from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.adapters.stores.sqlite_connection import SqliteConnection
 from lethe_core.adapters.stores.sqlite_reader import SqliteReader
@@ -22,7 +22,7 @@ from lethe_core.adapters.stores.turns import Turns
 from lethe_core.errors import DuplicateError, SessionNotFoundError
 from lethe_core.graph.dump import Counters, SessionDump
 from lethe_core.graph.nodes import Edge, EvidenceNode, Node, SessionId, TaskNode
-from lethe_core.graph.serial import decode_state
+from lethe_core.graph.serial import decode_state, series_mark
 from lethe_core.graph.session_state import Lease, SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.staging import OpenSession, StagedTransaction, StagedWrite, prepare_session
@@ -92,12 +92,14 @@ class SqliteStore:
         with self._connection.reading() as database:
             return self._record(database, session_id).state
 
-    def list_sessions(self) -> list[SessionState]:
+    def list_sessions(self, series: str = "") -> list[SessionState]:
         with self._connection.reading() as database:
             found = database.execute(
-                "SELECT state, updated_at FROM session ORDER BY created_at, key"
+                "SELECT state, updated_at FROM session WHERE instr(state, ?) ORDER BY created_at, key",
+                (series_mark(series) if series else "{",),
             ).fetchall()
-        return [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
+        states = [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
+        return [state for state in states if not series or state.series == series]
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
         with collector_paused(), self._connection.reading() as database:
@@ -122,6 +124,7 @@ class SqliteStore:
             (now,) = database.execute(_NOW).fetchone()
             if self._is_held(record, now) and record.owner != owner:
                 raise busy(session_id, record.owner, record.until)
+            self._check_series(database, record, now)
             starts = 0 if force else record.starts
             check_starts(session_id, starts)
             lease = Lease(session_id, owner, now + seconds, record.epoch + 1)
@@ -310,3 +313,15 @@ class SqliteStore:
     @staticmethod
     def _is_held(record: _Record, now: float) -> bool:
         return bool(record.owner) and record.until > now and not owner_is_dead(record.owner)
+
+    def _check_series(self, database: sqlite3.Connection, record: _Record, now: float) -> None:
+        """Raises SeriesBusyError when another session of the record's series is held."""
+        if not record.state.series:
+            return
+        for (name,) in database.execute(
+            "SELECT id FROM session WHERE owner != '' AND until > ? AND key != ? AND instr(state, ?)",
+            (now, record.key, series_mark(record.state.series)),
+        ).fetchall():
+            other = self._record(database, name)
+            if other.state.series == record.state.series and self._is_held(other, now):
+                raise series_busy(other.state.series, name, other.owner, other.until)
