@@ -77,3 +77,16 @@ class SearchOutcome:
     new: tuple[FoundPage, ...]  # not yet in the session, best first
     known: tuple[FoundPage, ...]  # already in the session and ranked among them; only hits matter
     skipped: tuple[Skipped, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Revisited:
+    """What has become of a page that a former session read."""
+
+    known: str  # the address that it had then
+    address: str = (
+        ""  # the address that the same content has now; of a page that changed its own; empty: gone
+    )
+    edition: Edition = ALONE
+    changed: FoundPage | None = None  # with other content: all chunks, `hits` those that are to be ingested
+    reason: str = ""  # why it is gone

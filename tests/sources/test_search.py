@@ -200,3 +200,65 @@ def test_text_of_a_document_never_becomes_a_query_or_a_path(search: Search) -> N
     one = search({"x.md": f"# {text}\n\nThe weir."} | FILES)
     assert found(one.search(text, known=(), deadline=FOREVER))[0] == "corpus/x.md"
     assert found(one.search("water mill", known=(), deadline=FOREVER))[0] == "corpus/mill.md"
+
+
+def fingerprints(search: FolderSearch) -> dict[str, str]:
+    return {source.address: source.row.fingerprint for source in search.index.sources}
+
+
+def test_pages_are_looked_at_again_unchanged_changed_moved_and_gone(search: Search, corpus: Corpus) -> None:
+    root = corpus(FILES)
+    before = search(FILES)
+    known = fingerprints(before) | {"https://example.org/page": "0" * 64}
+    (root / "mill.md").write_text("# Mill\n\nThe water mill closed after the flood of 1988.", "utf-8")
+    (root / "bells.md").unlink()
+    (root / "more").mkdir()
+    (root / "fees.md").rename(root / "more" / "prices.md")
+    now = search({})
+    seen = {page.known: page for page in now.revisit(known, query="When did the water mill close?")}
+    assert sorted(seen) == sorted(fingerprints(before))
+    assert (seen["corpus/bridge.md"].address, seen["corpus/bridge.md"].changed) == ("corpus/bridge.md", None)
+    assert (seen["corpus/fees.md"].address, seen["corpus/fees.md"].changed) == ("corpus/more/prices.md", None)
+    assert (seen["corpus/bells.md"].address, seen["corpus/bells.md"].reason) == ("", "it is no longer there")
+    changed = seen["corpus/mill.md"].changed
+    assert changed is not None
+    assert seen["corpus/mill.md"].address == "corpus/mill.md"
+    assert "1988" in changed.chunks[changed.hits[0]].text
+    assert changed.fingerprint != known["corpus/mill.md"]
+    assert now.state != before.state
+
+
+def test_of_a_long_page_that_changed_all_chunks_are_told_and_the_best_are_to_be_taken(
+    search: Search,
+) -> None:
+    paragraphs = [f"Paragraph {n} is about bricks. " + "Clay is fired in a kiln. " * 18 for n in range(9)]
+    paragraphs[7] = "The water mill closed after the flood of 1987. " + "It ground rye for the town. " * 15
+    folder = search(
+        {"long.md": "# Long\n\n" + "\n\n".join(paragraphs)}, SearchConfig(whole_chunks=4, best_chunks=1)
+    )
+    (page,) = folder.revisit({"corpus/long.md": "0" * 64}, query="When did the water mill close?")
+    assert page.changed is not None
+    assert len(page.changed.chunks) == folder.index.chunk_count > 4
+    taken = [page.changed.chunks[hit].text for hit in page.changed.hits]
+    assert any("1987" in text for text in taken)
+    assert 0 < len(taken) < len(page.changed.chunks)
+
+
+def test_the_state_is_told_by_content_and_not_by_times(search: Search, corpus: Corpus) -> None:
+    root = corpus(FILES)
+    before = search(FILES).state
+    (root / "mill.md").touch()
+    assert search({}).state == before
+    assert search({}, SearchConfig(documents=3)).state != before
+    (root / "new.md").write_text("# New\n\nA bell was added in 1999.", "utf-8")
+    assert search({}).state != before
+
+
+def test_what_cannot_be_read_any_more_is_gone_with_the_reason(search: Search, corpus: Corpus) -> None:
+    root = corpus(FILES)
+    known = fingerprints(search(FILES))
+    (root / "mill.md").write_bytes(b"%PDF-1.7 and nothing more")
+    (page,) = search({}).revisit({"corpus/mill.md": known["corpus/mill.md"]}, query="mill")
+    assert page.address == ""
+    assert page.reason
+    assert page.reason != "it is no longer there"

@@ -74,6 +74,11 @@ class FolderIndex:
         self._reader = reader
 
     @property
+    def digest(self) -> str:
+        """Of what the folders hold: the same for the same documents under the same addresses."""
+        return _state(self.sources)
+
+    @property
     def chunk_count(self) -> int:
         return self.sources[-1].start + self.sources[-1].row.chunks if self.sources else 0
 

@@ -11,7 +11,7 @@ Asked of a corpus of 18 documents on a railway, those 100 reach .43 at the most,
 """
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -27,7 +27,16 @@ from lethe_core.context.lexical import words
 from lethe_core.control.embedding import Embedder
 from lethe_core.errors import SourceError
 from lethe_core.evidence.fingerprint import page_fingerprint
-from lethe_core.evidence.page import ALONE, Chunk, Edition, FoundPage, Page, SearchOutcome, Skipped
+from lethe_core.evidence.page import (
+    ALONE,
+    Chunk,
+    Edition,
+    FoundPage,
+    Page,
+    Revisited,
+    SearchOutcome,
+    Skipped,
+)
 from lethe_core.graph.arrays import FloatArray
 
 
@@ -96,6 +105,23 @@ class FolderSearch:
         with self._lock:
             return self._search(query, frozenset(known), deadline)
 
+    @property
+    def state(self) -> str:
+        """A digest of the folders' contents and of how they are searched."""
+        config = self._config
+        return f"{self.index.digest}-{config.documents}-{config.whole_chunks}-{config.best_chunks}"
+
+    def revisit(self, known: Mapping[str, str], *, query: str) -> list[Revisited]:
+        """See `SearchProvider`; a file that was renamed or moved and holds the same is the same page."""
+        with self._lock:
+            by_content = {source.row.fingerprint: source for source in reversed(self.index.sources)}
+            reasons = {skipped.source: skipped.reason for skipped in self.index.skipped}
+            return [
+                self._revisited(address, fingerprint, by_content, reasons, query)
+                for address, fingerprint in known.items()
+                if "://" not in address
+            ]
+
     def editions(self) -> dict[str, Edition]:
         """Where each source stands among the versions of its document, by address."""
         with self._lock:
@@ -130,6 +156,30 @@ class FolderSearch:
                 break
         new += self._newest([*new, *seen], known, scores, query, skipped)
         return SearchOutcome(tuple(new), tuple(seen), tuple(skipped))
+
+    def _revisited(
+        self,
+        address: str,
+        fingerprint: str,
+        by_content: Mapping[str, Source],
+        reasons: Mapping[str, str],
+        query: str,
+    ) -> Revisited:
+        source = self._by_address.get(address)
+        same = by_content.get(fingerprint) if source is None else source
+        if same is not None and same.row.fingerprint == fingerprint:
+            edition = self._all_editions().get(same.address, ALONE)
+            return Revisited(address, same.address, edition)
+        if source is None:
+            return Revisited(address, reason=reasons.get(address, "it is no longer there"))
+        try:
+            page, chunks = self._vectors.page(source)
+        except SourceError as error:
+            return Revisited(address, reason=str(error))
+        own = self._own(source, self._scores(query, float("inf")))
+        chosen = chosen_chunks(own, whole=self._config.whole_chunks, best=self._config.best_chunks)
+        whole = replace(self._page(source, page, chunks, range(len(chunks)), own), hits=tuple(chosen))
+        return Revisited(address, address, whole.edition, whole)
 
     def _scores(self, query: str, deadline: float) -> FloatArray:
         """Fused score of every chunk, (chunks,); 0 for those that have nothing to do with the query."""
