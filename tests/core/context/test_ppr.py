@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from lethe_core.context.ppr import personalized_pagerank
+from lethe_core.context.ppr import personalized_pagerank, personalized_pageranks, walk_graph
 from lethe_core.context.weights import WeightMatrix
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import FloatArray
@@ -114,6 +114,75 @@ def test_neither_the_scale_of_weights_nor_that_of_seeds_matters(
     plain = personalized_pagerank(weights, seeds, damping=damping).scores
     scaled = personalized_pagerank(csr_array(weights * scale), seeds * scale, damping=damping).scores
     assert np.abs(plain - scaled).sum() <= 2e-8
+
+
+@settings(max_examples=100, deadline=None)
+@given(graphs(), dampings, st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-3, 1.0]))
+def test_the_bound_holds_wherever_the_walk_begins(
+    graph: tuple[WeightMatrix, FloatArray], damping: float, other: int, distance: float
+) -> None:
+    # Near the solution, far from it, or at a place that has no mass in a seeded component at all.
+    weights, seeds = graph
+    exact = dense_solution(weights.toarray(), seeds, damping)
+    start = np.abs((1 - distance) * exact + distance * np.eye(len(seeds))[other % len(seeds)])
+    result = personalized_pagerank(weights, seeds, damping=damping, start=start)
+    assert result.error_bound <= 1e-8
+    assert np.abs(result.scores - exact).sum() <= result.error_bound + 1e-12
+    assert result.scores.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(), dampings, st.integers(0, 9), st.integers(0, 2**32 - 1))
+def test_several_restarts_side_by_side_are_each_what_they_are_alone(
+    graph: tuple[WeightMatrix, FloatArray], damping: float, count: int, other: int
+) -> None:
+    weights, seeds = graph
+    rows = np.random.default_rng(other).random((count, len(seeds))) ** 4 + seeds
+    together = personalized_pageranks(weights, rows, damping=damping)
+    assert len(together) == count
+    for row, found in zip(rows, together, strict=True):
+        alone = personalized_pagerank(weights, row, damping=damping)
+        assert found.error_bound <= 1e-8
+        assert np.abs(found.scores - alone.scores).sum() <= found.error_bound + alone.error_bound + 1e-12
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs(), dampings)
+def test_a_graph_that_was_checked_once_gives_the_same_bits(
+    graph: tuple[WeightMatrix, FloatArray], damping: float
+) -> None:
+    weights, seeds = graph
+    kept = personalized_pagerank(walk_graph(weights), seeds, damping=damping)
+    assert kept.scores.tobytes() == personalized_pagerank(weights, seeds, damping=damping).scores.tobytes()
+
+
+def test_beginning_at_the_solution_takes_no_step_and_after_a_small_change_few() -> None:
+    rng = np.random.default_rng(5)
+    half = np.triu(rng.random((300, 300)) * (rng.random((300, 300)) < 0.05), 1)
+    seeds = np.eye(300)[7]
+    cold = personalized_pagerank(csr_array(half + half.T), seeds, damping=0.85, tolerance=1e-10)
+    again = personalized_pagerank(
+        csr_array(half + half.T), seeds, damping=0.85, tolerance=1e-9, start=cold.scores
+    )
+    assert again.iterations == 0
+    half[3, 200] += 0.01
+    changed = personalized_pagerank(
+        csr_array(half + half.T), seeds, damping=0.85, tolerance=1e-10, start=cold.scores
+    )
+    assert 0 < changed.iterations < 0.7 * cold.iterations
+
+
+def test_a_start_that_is_no_distribution_is_refused() -> None:
+    square = csr_array(np.ones((2, 2)))
+    for start, message in (
+        (np.zeros(2), "all starts are zero"),
+        (np.ones(3), "2 nodes"),
+        (np.array([1.0, float("nan")]), "start of node 1 is nan"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            personalized_pagerank(square, np.ones(2), start=start)
+    with pytest.raises(ConfigError, match="must be the same"):
+        personalized_pageranks(square, np.ones((2, 2)), starts=np.ones((1, 2)))
 
 
 def test_a_walk_by_hand() -> None:
