@@ -42,3 +42,4 @@ class Outline:
     contradictions: tuple[tuple[int, ...], ...] = ()  # indexes into claims
     held: tuple[str, ...] = ()  # marks of passages, of their sentences and of their table rows
     pages: tuple[str, ...] = ()  # addresses and fingerprints
+    older: tuple[str, ...] = ()  # addresses of pages that a newer edition had replaced
