@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import platformdirs
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -118,11 +118,17 @@ class Settings(BaseSettings):
         # The sources are merged by load_settings, which remembers where each value came from.
         return (init_settings,)
 
-    @field_validator("corpus", mode="before")
+    @field_validator("corpus", "home", "out", mode="before")
     @classmethod
-    def _split_paths(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(part for part in value.split(os.pathsep) if part)
+    def _named(cls, value: object, info: ValidationInfo) -> object:
+        """Folders of one text taken apart. An empty path would be the working folder: of a variable that is
+        not set, nobody means that.
+        """
+        if info.field_name == "corpus" and isinstance(value, str):
+            value = tuple(value.split(os.pathsep))
+        for path in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(path, str) and not path.strip():
+                raise ValueError("the path is empty: name one, or leave it out (the working folder is ./)")
         return value
 
     @model_validator(mode="after")
@@ -222,7 +228,7 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
     lines = []
     for item in error.errors(include_url=False):
         name = ".".join(str(part) for part in item["loc"])
-        message = item["msg"].removeprefix("Value error, ")
+        message = item["msg"].removeprefix("Value error, ").removesuffix(" for <class 'pathlib.Path'>")
         if not name:
             lines.append(message)
             continue
@@ -232,5 +238,6 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
                 f"unknown setting {name!r} ({origins.get(name, 'given')}); `lethe doctor` lists them all"
             )
         else:
-            lines.append(f"setting {name}{shown} ({origins.get(name, 'given')}): {message}")
+            origin = origins.get(str(item["loc"][0]), "given")
+            lines.append(f"setting {name}{shown} ({origin}): {message}")
     return "; ".join(lines)

@@ -1,47 +1,12 @@
-"""The options that every command takes, and the settings that come of them."""
+"""The settings that come of a command's options, with every path from the root."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import click
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lethe_core.config import LoadedSettings
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class NamedPath(click.Path):
-    """A path that is not empty: an unset variable in a script would otherwise name the working folder."""
-
-    def __init__(self) -> None:
-        super().__init__(path_type=Path)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not str(value).strip():
-            self.fail("the path is empty: name one (the working folder is ./)", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def common_options(command: Command) -> Command:
-    """``--config``, ``--home`` and ``--debug``."""
-    for option in (
-        click.option("--debug", is_flag=True, help="Show the trace of an error, and Prefect's log."),
-        click.option(
-            "--home",
-            type=NamedPath(),
-            help="Where graphs, indexes, results and logs lie (LETHE_HOME).",
-        ),
-        click.option(
-            "--config",
-            type=NamedPath(),
-            help="A configuration file; default: lethe.toml in this folder, else in LETHE_HOME.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 def effective_settings(

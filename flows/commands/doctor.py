@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from flows.commands.common import NamedPath, common_options, effective_settings
+from flows.commands.common import effective_settings
+from flows.commands.options import NamedPath, common_options
 
 
 @click.command(short_help="Show what is configured, what answers and what is off.")

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from flows.commands.common import NamedPath, absolute, common_options, effective_settings
+from flows.commands.common import absolute, effective_settings
+from flows.commands.options import NamedPath, common_options, store_option
 
 
 @click.command(short_help="Print or write a session's report from the graph.")
@@ -23,7 +24,7 @@ from flows.commands.common import NamedPath, absolute, common_options, effective
     metavar="FILE",
     help="Write to this file instead of standard output.",
 )
-@click.option("--store", metavar="URL", help="The graph store; default graph.db in LETHE_HOME.")
+@store_option
 @common_options
 def report(
     session: str,

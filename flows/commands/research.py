@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from flows.commands.common import NamedPath, common_options, effective_settings
+from flows.commands.common import effective_settings
+from flows.commands.options import NamedPath, NamedText, common_options, run_options
 
 if TYPE_CHECKING:
     from lethe_core.config import Settings
@@ -23,38 +24,21 @@ if TYPE_CHECKING:
     help="A folder of documents to search; may be given several times.",
 )
 @click.option(
-    "--session", default="", metavar="NAME", help="The session's name; one that exists is gone on with."
-)
-@click.option(
-    "--out",
-    type=NamedPath(),
-    metavar="DIR",
-    help="Folder for report.md and report.json; default ./lethe-reports/SESSION.",
-)
-@click.option(
-    "--max-iterations", type=int, metavar="N", help="Target for the iterations; the cap is twice it."
+    "--session", type=NamedText(), metavar="NAME", help="The session's name; one that exists is gone on with."
 )
 @click.option("--min-iterations", type=int, metavar="N", help="Iterations before it may stop by itself.")
+@run_options
 @click.option(
-    "--time-budget", type=float, metavar="SECONDS", help="Target for the time at work; the cap is twice it."
+    "--model",
+    type=NamedText(),
+    metavar="NAME",
+    help="The model's name on the configured server (LETHE_LLM_MODEL).",
 )
-@click.option("--max-tokens", type=int, metavar="N", help="Hard cap on the model's tokens.")
-@click.option(
-    "--max-cost", type=float, metavar="AMOUNT", help="Hard cap on the model's cost; needs prices configured."
-)
-@click.option(
-    "--store", metavar="URL", help="The graph store: sqlite:///PATH; default graph.db in LETHE_HOME."
-)
-@click.option("--model", metavar="NAME", help="The model's name on the configured server (LETHE_LLM_MODEL).")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the report as one JSON object, and nothing else."
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @common_options
 def research(
     question: str,
     corpus: tuple[Path, ...],
-    session: str,
+    session: str | None,
     as_json: bool,
     quiet: bool,
     debug: bool,

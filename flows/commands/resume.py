@@ -5,24 +5,14 @@ from typing import Any
 
 import click
 
-from flows.commands.common import NamedPath, common_options, effective_settings
+from flows.commands.common import effective_settings
+from flows.commands.options import common_options, run_options
 
 
 @click.command(short_help="Go on with a session that was interrupted, or give it higher targets.")
 @click.argument("session")
-@click.option("--max-iterations", type=int, metavar="N", help="Another target for the iterations.")
-@click.option("--time-budget", type=float, metavar="SECONDS", help="Another target for the time at work.")
-@click.option("--max-tokens", type=int, metavar="N", help="Another hard cap on the model's tokens.")
-@click.option(
-    "--max-cost", type=float, metavar="AMOUNT", help="Another hard cap on its cost; needs prices configured."
-)
+@run_options
 @click.option("--force", is_flag=True, help="Start also after three starts without progress.")
-@click.option("--out", type=NamedPath(), metavar="DIR", help="Folder for the report.")
-@click.option("--store", metavar="URL", help="The graph store; default graph.db in LETHE_HOME.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the report as one JSON object, and nothing else."
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 @common_options
 def resume(
     session: str,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from flows.commands.common import common_options, effective_settings
+from flows.commands.common import effective_settings
+from flows.commands.options import common_options
 
 
 @click.group(short_help="Look at, or end, the local Prefect server.")

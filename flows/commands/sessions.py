@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from flows.commands.common import common_options, effective_settings
+from flows.commands.common import effective_settings
+from flows.commands.options import common_options
 from flows.wording import shown
 
 if TYPE_CHECKING:

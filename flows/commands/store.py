@@ -2,14 +2,15 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from flows.commands.common import absolute, common_options, effective_settings
+from flows.commands.common import absolute, effective_settings
+from flows.commands.options import common_options, store_option
 from flows.wording import count
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
 EXIT_UNSOUND: Final = 1
 SECONDS: Final = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
-
-store_option: Callable[[Any], Any] = click.option(
-    "--store", metavar="URL", help="The graph store; default graph.db in LETHE_HOME."
-)
 
 
 @click.group(short_help="Check, back up or copy the graph store.")

@@ -52,6 +52,27 @@ def test_several_corpora_come_from_one_variable(monkeypatch: pytest.MonkeyPatch)
     assert load_settings().settings.corpus == (Path("/a"), Path("/b c"))
 
 
+@pytest.mark.parametrize("line", ['corpus = [""]', 'corpus = ""', 'corpus = ["/a", " "]', 'out = ""'])
+def test_an_empty_path_is_refused_and_not_taken_for_the_working_folder(bare: Path, line: str) -> None:
+    (bare / "lethe.toml").write_text(line)
+    with pytest.raises(ConfigError, match="the path is empty") as refused:
+        load_settings()
+    assert line.split()[0] in str(refused.value)
+    assert "lethe.toml" in str(refused.value)
+
+
+def test_an_empty_entry_among_several_corpora_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LETHE_CORPUS", f"/a{os.pathsep}")
+    with pytest.raises(ConfigError, match="the path is empty"):
+        load_settings()
+
+
+def test_a_value_inside_a_list_is_refused_with_its_source(bare: Path) -> None:
+    (bare / "lethe.toml").write_text("corpus = [3]")
+    with pytest.raises(ConfigError, match=r"corpus.0 3 \(.*lethe.toml\): Input is not a valid path$"):
+        load_settings()
+
+
 def test_who_asks_for_one_iteration_gets_it_though_the_least_is_three_by_default() -> None:
     loaded = load_settings({"max_iterations": 1})
     assert loaded.settings.min_iterations == 1

@@ -31,6 +31,14 @@ def test_a_relative_path_is_refused(url):
         open_store(url)
 
 
+@pytest.mark.parametrize("name", [":memory:", "/:memory:", "file::memory:?cache=shared"])
+def test_a_store_in_memory_is_refused_and_makes_no_file(tmp_path, name):
+    for use in (open_store, lambda url: absolute_url(url, tmp_path)):
+        with pytest.raises(ConfigError, match="in memory"):
+            use(f"sqlite:///{name}")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_relative_path_is_made_absolute_against_a_folder():
     base = Path("/work space")
     assert absolute_url("sqlite:///data/graph.db", base) == "sqlite:////work space/data/graph.db"

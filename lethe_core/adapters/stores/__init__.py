@@ -19,10 +19,13 @@ def sqlite_url(path: Path) -> str:
 
 
 def absolute_url(url: str, base: Path) -> str:
-    """The same store with a relative or ``~`` path resolved against ``base``; other URLs as they are."""
+    """The same store with a relative or ``~`` path resolved against ``base``; other URLs as they are.
+
+    Raises ConfigError for a SQLite store in memory.
+    """
     if not url.startswith(_SQLITE) or url == _SQLITE:
         return url
-    return sqlite_url(base / Path(url.removeprefix(_SQLITE)).expanduser())
+    return sqlite_url(base / _file(url).expanduser())
 
 
 def open_store(url: str, *, clock: Callable[[], float] = time.time) -> GraphStore:
@@ -43,9 +46,19 @@ def open_store(url: str, *, clock: Callable[[], float] = time.time) -> GraphStor
         raise ConfigError(
             f"unknown kind of graph store: {scheme!r} (supported: sqlite:///path, neo4j://host, bolt://host)"
         )
-    path = Path(url.removeprefix(_SQLITE))
+    path = _file(url)
     if not path.is_absolute():
         raise ConfigError(
             f"the path of the graph store is not absolute: {url} (write sqlite:////folder/graph.db)"
         )
     return SqliteStore(path, clock=clock)
+
+
+def _file(url: str) -> Path:
+    """The path in a SQLite URL. What others write for a database in memory would become a file of that name."""
+    path = Path(url.removeprefix(_SQLITE))
+    if path.name == ":memory:" or path.name.startswith("file::memory:"):
+        raise ConfigError(
+            f"a graph store in memory would be gone with the run: {url} (write sqlite:////folder/graph.db)"
+        )
+    return path
