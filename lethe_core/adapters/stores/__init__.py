@@ -55,7 +55,7 @@ def open_store(url: str, *, clock: Callable[[], float] = time.time) -> GraphStor
 
 
 def _file(url: str) -> Path:
-    """The path in a SQLite URL. What others write for a database in memory would become a file of that name."""
+    """The path in a SQLite URL. What others write for a database in memory would become a file so called."""
     path = Path(url.removeprefix(_SQLITE))
     if path.name == ":memory:" or path.name.startswith("file::memory:"):
         raise ConfigError(
