@@ -15,9 +15,10 @@ import neo4j
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError
 
 from lethe_core import __version__
+from lethe_core.adapters.stores.encoding import lone_surrogates_refused
 from lethe_core.adapters.stores.neo4j_address import Address, Credentials
 from lethe_core.adapters.stores.neo4j_errors import passes_by_itself, translated
-from lethe_core.errors import InvalidValueError, StoreVersionError
+from lethe_core.errors import StoreVersionError
 
 OLDEST_NEO4J: Final = 5
 # Of a transaction, after which the server ends it: a host that vanished would keep its locks for hours.
@@ -108,11 +109,8 @@ class Neo4jConnection:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
-            yield
-        except UnicodeEncodeError as error:
-            raise InvalidValueError(
-                f"text with a lone surrogate names nothing in the store: {error.object!r}"
-            ) from None
+            with lone_surrogates_refused():
+                yield
         except (DriverError, Neo4jError) as error:
             raise translated(error, self.url) from error
 
