@@ -1,6 +1,6 @@
 """The session's graph in memory: loaded once in bulk, then kept current by each commit's changes.
 
-What the algorithms need as arrays (embedding matrices, edge lists) is made from it on demand.
+What the algorithms need as arrays is kept beside it (``table``), or follows its ``changes``.
 """
 
 from collections import defaultdict
@@ -22,6 +22,7 @@ from lethe_core.graph.nodes import (
     TaskNode,
     TaskStatus,
 )
+from lethe_core.graph.table import EvidenceTable
 
 if TYPE_CHECKING:
     from lethe_core.graph.store import GraphDelta
@@ -42,6 +43,8 @@ class GraphSnapshot:
     tasks: dict[NodeId, TaskNode] = field(default_factory=dict)
     evidence: dict[NodeId, EvidenceNode] = field(default_factory=dict)
     edges: dict[EdgeKey, Edge] = field(default_factory=dict)
+    table: EvidenceTable = field(default_factory=EvidenceTable)
+    changes: list["GraphDelta"] = field(default_factory=list)  # applied so far: for what follows the graph
     _out: dict[tuple[EdgeType, NodeId], list[NodeId]] = field(default_factory=lambda: defaultdict(list))
     _in: dict[tuple[EdgeType, NodeId], list[NodeId]] = field(default_factory=lambda: defaultdict(list))
     _by_short: dict[ShortId, NodeId] = field(default_factory=dict)
@@ -65,12 +68,21 @@ class GraphSnapshot:
             self._unlink(key)
         for edge in delta.edges:
             self._link(edge)
+        self.changes.append(delta)
 
     # -- nodes ----------------------------------------------------------------------------------
 
     @property
     def root(self) -> TaskNode:
         return next(iter(self.tasks.values()))
+
+    @property
+    def known_before(self) -> TaskNode | None:
+        """The task beneath which a predecessor's evidence lies: beside the root, a part of nothing."""
+        root = self.root.id
+        return next(
+            (task for task in self.tasks.values() if task.id != root and not self.parent(task.id)), None
+        )
 
     def node(self, node_id: NodeId) -> Node:
         """Raises KeyError for an id that the session does not have."""
@@ -126,11 +138,11 @@ class GraphSnapshot:
         """Whether a task may be shown a node.
 
         A node superseded by another task's synthesis stays visible to a task that produced it
-        (algorithms.md 6).
+        (algorithms.md 6). What was known before counts as every task's: none need search for it again.
         """
         if not node.superseded:
             return True
-        if task not in self.producers(node.id):
+        if not node.origin_id and task not in self.producers(node.id):
             return False
         return not any(
             task in self.producers(synthesis) for synthesis in self.sources(EdgeType.SUPERSEDES, node.id)
@@ -190,6 +202,7 @@ class GraphSnapshot:
             self.tasks[node.id] = node
             return
         self.evidence[node.id] = node
+        self.table.put(node)
         if node.series and node.newest:
             self._newest[node.series] = node.newest
 
