@@ -1,4 +1,4 @@
-"""What tests of several folders share: one Neo4j server for the whole run, started by the first that asks."""
+"""What tests of several folders share: Neo4j and Prefect, each started by the first that asks."""
 
 import importlib.util
 import os
@@ -20,6 +20,26 @@ def load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def prefect_server() -> Iterator[None]:
+    """A Prefect server, started once for all tests that need one."""
+    # Here, for the sake of all tests that do without: importing Prefect takes seconds.
+    from prefect.settings import (
+        PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
+        PREFECT_LOGGING_TO_API_ENABLED,
+        temporary_settings,
+    )
+    from prefect.testing.utilities import prefect_test_harness
+
+    os.environ["PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE"] = "100"
+    os.environ["PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL"] = "1"
+    with (
+        prefect_test_harness(server_startup_timeout=120),
+        temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}),
+    ):
+        yield
 
 
 @pytest.fixture(scope="session")

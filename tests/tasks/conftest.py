@@ -1,4 +1,4 @@
-"""A Prefect server for the flow's tests, started once, and a chat server for what a real one cannot show."""
+"""What the flow's tests work with, and a chat server for what a real one cannot show."""
 
 import json
 import os
@@ -10,29 +10,12 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from prefect.settings import (
-    PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
-    PREFECT_LOGGING_TO_API_ENABLED,
-    temporary_settings,
-)
-from prefect.testing.utilities import prefect_test_harness
 
 PAGES = {
     "tarn-bridge.md": "# Tarn bridge\n\nDate: 2023-04-01\n\nThe Tarn bridge is 412 metres long.\n\n"
     "It was opened on 14 June 1931 by the mayor of Orle.\n",
     "ferry.md": "# Ferry\n\nThe ferry at Lisk carries 40 cars. It stops in winter.\n",
 }
-
-
-@pytest.fixture(scope="session")
-def prefect_server() -> Iterator[None]:
-    os.environ["PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE"] = "100"
-    os.environ["PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL"] = "1"
-    with (
-        prefect_test_harness(server_startup_timeout=120),
-        temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}),
-    ):
-        yield
 
 
 @pytest.fixture
