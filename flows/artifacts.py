@@ -57,12 +57,14 @@ class ProgressBar:
 def publish_report(session: SessionHandle, markdown: str) -> None:
     """The report, and the table of signals by iteration."""
     session_id = session.state.session_id
-    _tolerant(
-        create_markdown_artifact,
-        markdown=markdown,
-        key=artifact_key("report", session_id),
-        description=session.state.goal[:200],
-    )
+    # That of a series is always its latest report, with the earlier ones as its history.
+    for name in dict.fromkeys(name for name in (session_id, session.state.series) if name):
+        _tolerant(
+            create_markdown_artifact,
+            markdown=markdown,
+            key=artifact_key("report", name),
+            description=session.state.goal[:200],
+        )
     rows = [
         {"iteration": number, **{name: round(float(record[name]), 3) for name in COLUMNS}}
         for number, record in enumerate(session.state.signals, start=1)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import click
 
+from flows.commands.diff import diff
 from flows.commands.doctor import doctor
 from flows.commands.report import report
 from flows.commands.research import research
@@ -54,7 +55,7 @@ def cli() -> None:
     """
 
 
-for command in (research, resume, report, sessions, store, delete, prune, doctor, server):
+for command in (research, resume, report, diff, sessions, store, delete, prune, doctor, server):
     cli.add_command(command)
 
 

@@ -10,13 +10,22 @@ from pydantic import Field
 
 from flows.artifacts import ProgressBar, publish_report
 from flows.naming import flow_run_name, session_name
+from flows.series import IfRunning, await_turn, tell_changes
 from flows.states import cancel_requested, final_state
 from flows.watching import on_assembly, on_index, on_progress, watched
 from lethe_core.adapters.bootstrap import session_deps
 from lethe_core.adapters.reports import write_report
 from lethe_core.adapters.stores.owner import make_owner
-from lethe_core.config import load_settings
-from lethe_core.errors import CredentialsError, LetheError, ModelError, ModelUnavailableError, SessionError
+from lethe_core.config import Settings, load_settings
+from lethe_core.errors import (
+    CredentialsError,
+    LetheError,
+    ModelError,
+    ModelUnavailableError,
+    SeriesBusyError,
+    SessionError,
+)
+from lethe_core.graph.nodes import SessionId
 from lethe_core.reasoning.protocol import Answer
 from lethe_core.report.markdown import render_markdown
 from lethe_core.report.outcome import CANCELLED
@@ -24,7 +33,7 @@ from lethe_core.session.answering import CapReachedError, due_round
 from lethe_core.session.deps import SessionDeps
 from lethe_core.session.finishing import check_stop, close_session, draft_report, record_failure
 from lethe_core.session.handle import SessionHandle
-from lethe_core.session.opening import checked_question, checked_session_id, open_session
+from lethe_core.session.opening import checked_question, checked_series, checked_session_id, open_session
 from lethe_core.session.writing import due_sections, keep_section
 from tasks.apply import apply_operations, compute_signals
 from tasks.compose import expand_context, pack_context, serialize_context
@@ -37,6 +46,15 @@ def research(
     question: Annotated[str, Field(description="What to research.")],
     corpus: Annotated[list[str] | None, Field(description="Folders on the worker; absolute paths.")] = None,
     session: Annotated[str, Field(description="Name of the session; one that exists is gone on with.")] = "",
+    series: Annotated[
+        str | None,
+        Field(
+            description="Series of runs; each says what changed since the last good one, and starts from it."
+        ),
+    ] = None,
+    if_running: Annotated[
+        IfRunning | None, Field(description="While another run of the series is at work: wait, or skip this.")
+    ] = None,
     max_iterations: Annotated[
         int | None, Field(ge=1, le=100, description="Target; the cap is twice it.")
     ] = None,
@@ -58,6 +76,8 @@ def research(
     question, session_id = checked_question(question), checked_session_id(session_name(session))
     flags = {
         "corpus": tuple(corpus) if corpus else None,
+        "series": series,
+        "if_running": if_running,
         "max_iterations": max_iterations,
         "min_iterations": min_iterations,
         "time_budget": time_budget,
@@ -68,6 +88,17 @@ def research(
         "out": out,
     }
     settings = load_settings(flags, config_file=Path(config_file) if config_file else None).settings
+    checked_series(settings.series)
+    while True:
+        try:
+            return _research(settings, question, session_id, force=force)
+        except SeriesBusyError as busy:
+            if (ended := await_turn(settings, busy, cancel_requested)) is not None:
+                return ended
+
+
+def _research(settings: Settings, question: str, session_id: SessionId, *, force: bool) -> State[Any]:
+    """One session from its opening to its report. Raises SeriesBusyError when it is not its turn."""
     with session_deps(settings, progress=on_index) as deps:
         unavailable = _check_model(deps)
         handle = open_session(
@@ -168,6 +199,7 @@ def _end(session: SessionHandle, progress: ProgressBar, reason: str) -> State[An
     close_session(session, ending)
     progress.finish()
     publish_report(session, render_markdown(ending.report))
+    tell_changes(session, ending.report, reason)
     return final_state(ending, path)
 
 

@@ -52,6 +52,13 @@ class Settings(BaseSettings):
         default=(), description="Folders of documents to search."
     )
 
+    series: str = Field(
+        default="", description="A series of runs, each of which says what changed since the last good one."
+    )
+    if_running: Literal["wait", "skip"] = Field(
+        default="wait", description="What a run does while another one of its series is at work."
+    )
+
     max_iterations: int = Field(
         default=30, ge=1, le=100, description="Target for the iterations; the hard cap is twice that."
     )

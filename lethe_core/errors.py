@@ -116,6 +116,10 @@ class SessionBusyError(SessionError):
 class SeriesBusyError(SessionBusyError):
     """Another session of the same series is at work: they go one after the other."""
 
+    def __init__(self, message: str, session_id: str = "") -> None:
+        super().__init__(message)
+        self.session_id = session_id  # the one that is at work
+
 
 class SessionLostError(SessionError):
     """This process held the session's lease and lost it: it must not write any more."""

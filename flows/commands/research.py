@@ -26,6 +26,17 @@ if TYPE_CHECKING:
 @click.option(
     "--session", type=NamedText(), metavar="NAME", help="The session's name; one that exists is gone on with."
 )
+@click.option(
+    "--series",
+    type=NamedText(),
+    metavar="NAME",
+    help="A run of this series: it starts from what the last good one knew, and says what changed.",
+)
+@click.option(
+    "--if-running",
+    type=click.Choice(["wait", "skip"]),
+    help="While another run of the series is at work: wait for it (default), or do nothing (exit code 6).",
+)
 @click.option("--min-iterations", type=int, metavar="N", help="Iterations before it may stop by itself.")
 @run_options
 @click.option(
@@ -66,16 +77,17 @@ def research(
     from flows.terminal import write_line
     from flows.unknown_variables import warning_of
     from flows.writable import check_folder
-    from lethe_core.session.opening import checked_question, checked_session_id, may_go_on
+    from lethe_core.session.opening import checked_question, checked_series, checked_session_id, may_go_on
 
     question = checked_question(question)
+    checked_series(flags["series"] or "")
     name = checked_session_id(session) if session else f"s-{secrets.token_hex(4)}"
     flags["llm_model"] = flags.pop("model")
     flags["corpus"] = corpus or None
     settings = effective_settings(flags, config=config, home=home).settings
     state = find_session(settings, name) if session else None
     if state is not None:
-        check_same_session(settings, state, question)
+        check_same_session(settings, state, question, flags["series"])
         settings = recalled_settings(state, flags, config=config, home=home)
     request = Request(
         question=question,

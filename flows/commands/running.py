@@ -4,7 +4,7 @@ import logging
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from flows.commands.common import absolute
 from flows.commands.stored import find_session
@@ -16,12 +16,14 @@ from flows.prefect_environment import configured_server, page_of, point_prefect_
 from flows.server_loss import ServerLostError, is_server_loss
 from flows.terminal import Display, open_display, write_line
 from flows.wording import STOPPED
-from lethe_core.errors import ConfigError
+from lethe_core.errors import ConfigError, SeriesBusyError
 from lethe_core.report.outcome import EXIT_CANCELLED, UNAVAILABLE, outcome_of
 
 if TYPE_CHECKING:
     from lethe_core.config import Settings
     from lethe_core.report.model import ReportJson
+
+SKIPPED: Final = "Skipped"  # flows.series names the state, and would import Prefect here
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class _Run:
                     request.question,
                     corpus=[str(folder) for folder in settings.corpus],
                     session=request.session,
+                    series=settings.series,
+                    if_running=settings.if_running,
                     max_iterations=settings.max_iterations,
                     min_iterations=settings.min_iterations,
                     time_budget=settings.time_budget,
@@ -127,6 +131,8 @@ class _Run:
                 raise KeyboardInterrupt from error
         if run_id := state.state_details.flow_run_id:
             self.page = f"{page}/runs/flow-run/{run_id}"
+        if state.name == SKIPPED:
+            raise SeriesBusyError(state.message)
         return _error_of(state)
 
     @property

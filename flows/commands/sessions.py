@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lethe_core.graph.session_state import SessionState
     from lethe_core.graph.store import GraphStore
 
-COLUMNS: Final = ("session", "status", "stopped by", "iterations", "last change", "question")
+COLUMNS: Final = ("session", "status", "stopped by", "iterations", "last change", "series", "question")
 QUESTION_WIDTH: Final = 60
 
 
@@ -30,7 +30,7 @@ def sessions(
     config: Path | None,
     home: Path | None,
 ) -> int:
-    """List every session: its name, status, stop reason, iterations, last change and question."""
+    """List every session: name, status, stop reason, iterations, last change, series and run, question."""
     from flows.commands.stored import existing_store
 
     settings = effective_settings({"store": store}, config=config, home=home).settings
@@ -56,7 +56,8 @@ def sessions(
 def _row(store: "GraphStore", state: "SessionState") -> dict[str, Any]:
     status = state.status.value
     if status == "running" and store.lease_holder(state.session_id) is None:
-        status = "interrupted"  # its process has ended without a last word
+        # Its process has ended without a last word; or it is alive, and another of its series is at work.
+        status = "interrupted" if state.n else "not begun"
     return {
         "session": state.session_id,
         "question": state.goal,
@@ -64,6 +65,9 @@ def _row(store: "GraphStore", state: "SessionState") -> dict[str, Any]:
         "stop_reason": state.stop_reason,
         "iterations": state.iterations,
         "seconds": round(state.seconds, 3),
+        "series": state.series,
+        "n": state.n,
+        "previous": state.previous,
         "created_at": _utc(state.created_at),
         "updated_at": _utc(state.updated_at),
     }
@@ -83,6 +87,7 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
             row["stop_reason"] or "-",
             str(row["iterations"]),
             datetime.fromisoformat(row["updated_at"]).astimezone().strftime("%Y-%m-%d %H:%M"),
+            f"{row['series']} {row['n']}" if row["series"] else "-",
             shown(row["question"], QUESTION_WIDTH),
         )
         for row in rows

@@ -11,7 +11,9 @@ from lethe_core.errors import SessionNotFoundError
 if TYPE_CHECKING:
     from lethe_core.config import Settings
     from lethe_core.graph.nodes import SessionId
+    from lethe_core.graph.outline import Outline
     from lethe_core.graph.session_state import SessionState
+    from lethe_core.graph.snapshot import GraphSnapshot
     from lethe_core.graph.store import GraphStore
     from lethe_core.report.document import Report
 
@@ -52,12 +54,14 @@ def known_session(settings: "Settings", name: str) -> "SessionState":
     return state
 
 
-def check_same_session(settings: "Settings", state: "SessionState", question: str) -> None:
-    """Raises SessionMismatchError for another question, StoreVersionError for another embedding model."""
+def check_same_session(
+    settings: "Settings", state: "SessionState", question: str, series: str | None = None
+) -> None:
+    """Raises SessionMismatchError for another question or series, StoreVersionError for another model."""
     from lethe_core.control.profiles import find_profile
     from lethe_core.session.opening import check_same
 
-    check_same(state, question, find_profile(settings.embedding))
+    check_same(state, question, find_profile(settings.embedding), series or "")
 
 
 def recalled_settings(
@@ -71,6 +75,8 @@ def recalled_settings(
     from lethe_core.session.opening import REMEMBERED
 
     given = {name: value for name, value in flags.items() if value is not None}
+    # A session of no series is not put into one by what the environment says.
+    given.setdefault("series", state.series)
     recalled = {name: state.config[name] for name in REMEMBERED if name in state.config}
     if "max_iterations" in given and "min_iterations" not in given:
         # A floor from then must not refuse the lower target that is asked for now.
@@ -83,9 +89,20 @@ def recalled_settings(
 
 def stored_report(settings: "Settings", session_id: "SessionId") -> "Report":
     """The report of a session as it stands, from the graph alone. Raises SessionNotFoundError."""
+    return _report_and_graph(settings, session_id)[0]
+
+
+def stored_outline(settings: "Settings", session_id: "SessionId") -> "Outline":
+    """What a session's report is compared by. Raises SessionNotFoundError."""
+    from lethe_core.report.outlining import outline_of
+
+    return outline_of(*_report_and_graph(settings, session_id))
+
+
+def _report_and_graph(settings: "Settings", session_id: "SessionId") -> "tuple[Report, GraphSnapshot]":
     from lethe_core.adapters.models.embedders import open_embedder
     from lethe_core.adapters.stores import open_store
-    from lethe_core.report.assembly import ReportSettings, assemble
+    from lethe_core.session.reporting import stored_report as report_of
 
     store = open_store(settings.store_url)
     try:
@@ -95,14 +112,4 @@ def stored_report(settings: "Settings", session_id: "SessionId") -> "Report":
         store.close()
     # The model that filled the session, whatever is configured by now.
     embedding, _, _ = state.profile.partition("@")
-    quotations = int(state.config.get("report_quotations", settings.report_quotations))
-    return assemble(
-        snapshot,
-        state,
-        embedder=open_embedder(embedding),
-        settings=ReportSettings(
-            unsupported=state.config.get("report_unsupported", settings.report_unsupported),
-            max_answer_quotes=quotations,
-            max_section_quotes=quotations,
-        ),
-    )
+    return report_of(snapshot, state, open_embedder(embedding)), snapshot

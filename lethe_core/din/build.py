@@ -136,8 +136,10 @@ def _task_line(node: TaskNode, coverage: Mapping[NodeId, float]) -> SubtaskLine:
 
 def _warns(snapshot: GraphSnapshot, task: TaskNode, state: SessionState) -> tuple[Warn, ...]:
     # A query made twice is said once, with what came of it last.
-    searches = {search.query: search for search in state.searches if search.task == task.id}
-    warns = [Warn("searched", search.query, search.outcome.value) for search in searches.values()]
+    # So is one that a former session made for the same task over the same sources: it would find the same.
+    known = {s.query: s.outcome for s in state.known_searches if s.task == task.description}
+    searches = known | {search.query: search.outcome for search in state.searches if search.task == task.id}
+    warns = [Warn("searched", query, outcome.value) for query, outcome in searches.items()]
     if searches and state.n_zero_yield > 0:
         warns.append(Warn("zero_yield", "", ""))
     if task.antifocus:

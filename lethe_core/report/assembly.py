@@ -18,6 +18,7 @@ from lethe_core.reasoning.relevance import split_lead
 from lethe_core.report.citations import DEFAULT_SUPPORT, Entailment, SupportConfig
 from lethe_core.report.claims import Draft, DraftHeading, DraftList, DraftParagraph, drafts_of
 from lethe_core.report.conflicts import Made, gather_disagreements, gather_older
+from lethe_core.report.diff import compare
 from lethe_core.report.document import (
     Block,
     Claim,
@@ -38,6 +39,7 @@ from lethe_core.report.findings import Asked
 from lethe_core.report.gathering import Gathered, Gathering, searches_of
 from lethe_core.report.making import ClaimMaker
 from lethe_core.report.nearness import Nearness
+from lethe_core.report.outlining import outline_before, outline_of
 from lethe_core.report.resolution import Resolved, resolve
 from lethe_core.report.shaping import Shape, joined, kept, limited, merged, shorten, titles, told_once
 from lethe_core.report.wording import Rarity
@@ -89,7 +91,11 @@ def assemble(
         seconds=state.seconds if seconds is None else seconds,
         message=state.message if message is None else message,
     )
-    return _Assembly(snapshot, state, embedder, entail, settings, support).report()
+    report = _Assembly(snapshot, state, embedder, entail, settings, support).report()
+    before = outline_before(state, snapshot)
+    return (
+        report if before is None else replace(report, changes=compare(before, outline_of(report, snapshot)))
+    )
 
 
 class _Assembly:

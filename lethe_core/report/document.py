@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from lethe_core.graph.session_state import SkippedSource
 from lethe_core.report.citations import How
+from lethe_core.report.diff import Changes
 from lethe_core.report.model import Edition
 
 
@@ -161,6 +162,7 @@ class Report:
     claims: tuple[Claim, ...]  # all of them, in order of appearance
     skipped: tuple[SkippedSource, ...]
     closing: Closing
+    changes: Changes | None = None  # since the run that it follows; None when it follows none
 
     @property
     def findings(self) -> tuple[Claim, ...]:

@@ -7,6 +7,7 @@ reference definitions at the end, so that the text reads well with and without a
 
 from collections.abc import Iterator, Sequence
 
+from lethe_core.report.changed import CHANGED, changed_parts
 from lethe_core.report.conflicts import DISAGREE, OLDER
 from lethe_core.report.document import (
     Block,
@@ -53,6 +54,8 @@ def render_markdown(report: Report) -> str:
     parts: list[str] = [f"# {inline(report.title)}"]
     if report.title != report.question:
         parts.append(line(report.question))
+    if report.changes is not None:
+        parts += [f"## {CHANGED}", *changed_parts(report.changes, numbered=True)]
     parts += _section(report.answer)
     for section in report.sections:
         parts += _section(section)

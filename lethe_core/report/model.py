@@ -50,6 +50,64 @@ class SkippedJson(_Part):
     reason: str
 
 
+class ChangedSourceJson(_Part):
+    """A source of one of two reports that are compared."""
+
+    title: str
+    url: str
+    date: str
+
+
+class StatementJson(_Part):
+    """What one of two reports states."""
+
+    text: str
+    claims: tuple[str, ...] = Field(description="Ids in that report.")
+    sources: tuple[ChangedSourceJson, ...]
+
+
+class ChangedFigureJson(_Part):
+    """A statement before, and with other figures now."""
+
+    old: StatementJson
+    new: StatementJson
+
+
+class DroppedJson(_Part):
+    """A statement that no source bears out any more."""
+
+    statement: StatementJson
+    reason: Literal["vanished", "changed"] = Field(
+        description="vanished: its sources are gone; changed: they are there and no longer say it."
+    )
+
+
+class ChangesJson(_Part):
+    """What changed since the run that this one follows."""
+
+    since: str = Field(description="The session that is compared with.")
+    changed: bool
+    new_findings: tuple[StatementJson, ...]
+    changed_figures: tuple[ChangedFigureJson, ...]
+    dropped: tuple[DroppedJson, ...]
+    new_sources: tuple[ChangedSourceJson, ...]
+    vanished_sources: tuple[ChangedSourceJson, ...]
+    contradictions_appeared: tuple[tuple[StatementJson, ...], ...]
+    contradictions_settled: tuple[tuple[StatementJson, ...], ...]
+
+
+class DiffJson(_Part):
+    """What ``lethe diff --json`` prints."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    session: str
+    changes: ChangesJson
+
+    def dumps(self) -> str:
+        """The object as JSON text, as the report's."""
+        return self.model_dump_json(by_alias=True, indent=2)
+
+
 class ReportJson(_Part):
     """The whole object."""
 
@@ -68,6 +126,9 @@ class ReportJson(_Part):
     unsupported: tuple[str, ...] = Field(description="Ids of claims that their sources do not support.")
     contradictions: tuple[ContradictionJson, ...]
     skipped: tuple[SkippedJson, ...]
+    changes: ChangesJson | None = Field(
+        default=None, description="What changed since the last good run of the series; null without one."
+    )
 
     def dumps(self) -> str:
         """The object as JSON text, two spaces of indent, keys as documented."""

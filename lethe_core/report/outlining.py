@@ -11,6 +11,7 @@ from lethe_core.evidence.sentences import sentences
 from lethe_core.evidence.tables import row_text
 from lethe_core.graph.nodes import EvidenceKind, EvidenceNode
 from lethe_core.graph.outline import Outline, OutlinedClaim, OutlinedSource
+from lethe_core.graph.session_state import SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.report.document import Claim, Report
 from lethe_core.report.quoting import normalise
@@ -51,6 +52,17 @@ def outline_of(report: Report, snapshot: GraphSnapshot) -> Outline:
         ),
         chunks,
     )
+
+
+def outline_before(state: SessionState, snapshot: GraphSnapshot) -> Outline | None:
+    """What a session's predecessor said and held; None for a session that follows none.
+
+    What still stands of that lies in the session's own graph.
+    """
+    if state.before is None:
+        return None
+    taken_over = [node for node in snapshot.evidence.values() if node.origin_id]
+    return holding(state.before, [node for node in taken_over if node.kind is EvidenceKind.CHUNK])
 
 
 def holding(outline: Outline, chunks: Iterable[EvidenceNode]) -> Outline:

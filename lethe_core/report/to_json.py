@@ -1,8 +1,23 @@
 """Renders a report as the JSON object of ``--json`` and ``report.json``."""
 
+from collections.abc import Sequence
+
+from lethe_core.graph.outline import OutlinedSource
+from lethe_core.report.diff import Changes, Statement
 from lethe_core.report.document import Report
 from lethe_core.report.escaping import plain, readable
-from lethe_core.report.model import ClaimJson, ContradictionJson, ReportJson, SkippedJson, SourceJson
+from lethe_core.report.model import (
+    ChangedFigureJson,
+    ChangedSourceJson,
+    ChangesJson,
+    ClaimJson,
+    ContradictionJson,
+    DroppedJson,
+    ReportJson,
+    SkippedJson,
+    SourceJson,
+    StatementJson,
+)
 from lethe_core.report.outcome import outcome_of
 
 
@@ -56,4 +71,42 @@ def render_json(report: Report, *, path: str = "") -> ReportJson:
         skipped=tuple(
             SkippedJson(source=readable(item.source), reason=readable(item.reason)) for item in report.skipped
         ),
+        changes=None if report.changes is None else render_changes(report.changes),
     )
+
+
+def render_changes(changes: Changes) -> ChangesJson:
+    """What changed, as `lethe diff --json` says it too."""
+    return ChangesJson(
+        since=changes.since,
+        changed=bool(changes),
+        new_findings=_statements(changes.new_findings),
+        changed_figures=tuple(
+            ChangedFigureJson(old=_statement(figure.old), new=_statement(figure.new))
+            for figure in changes.changed_figures
+        ),
+        dropped=tuple(
+            DroppedJson(
+                statement=_statement(item.statement), reason="vanished" if item.vanished else "changed"
+            )
+            for item in changes.dropped
+        ),
+        new_sources=tuple(map(_source, changes.new_sources)),
+        vanished_sources=tuple(map(_source, changes.vanished_sources)),
+        contradictions_appeared=tuple(map(_statements, changes.appeared)),
+        contradictions_settled=tuple(map(_statements, changes.settled)),
+    )
+
+
+def _statements(statements: Sequence[Statement]) -> tuple[StatementJson, ...]:
+    return tuple(map(_statement, statements))
+
+
+def _statement(statement: Statement) -> StatementJson:
+    return StatementJson(
+        text=plain(statement.text), claims=statement.ids, sources=tuple(map(_source, statement.sources))
+    )
+
+
+def _source(source: OutlinedSource) -> ChangedSourceJson:
+    return ChangedSourceJson(title=readable(source.title), url=readable(source.address), date=source.date)

@@ -53,7 +53,12 @@ def close_session(session: SessionHandle, ending: Ending, message: str = "") -> 
     """Commit how the session ended, after its report has been written."""
     with session.write() as tx:
         tx.update_session(
-            SessionPatch(status=ending.outcome.status, stop_reason=ending.reason, message=message)
+            SessionPatch(
+                status=ending.outcome.status,
+                stop_reason=ending.reason,
+                message=message,
+                n_findings=len(ending.report.findings),
+            )
         )
 
 

@@ -24,10 +24,11 @@ def measure(session: SessionHandle) -> IterationSignals:
     snapshot, state, record, deps = session.snapshot, session.state, session.record, session.deps
     profile = deps.embedder.profile
     root = snapshot.root
+    none_to_work_on = (root, snapshot.known_before)
     live = [
         task
         for task in snapshot.tasks.values()
-        if task.status is not TaskStatus.FAILED and task.id != root.id
+        if task.status is not TaskStatus.FAILED and task not in none_to_work_on
     ]
     added = [node for node in snapshot.evidence.values() if node.sequence > record.evidence_mark]
     had = dict(record.reweighted)

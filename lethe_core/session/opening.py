@@ -3,11 +3,14 @@
 import re
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from lethe_core.control.embedding import Embedder, EmbeddingProfile
 from lethe_core.errors import (
     DuplicateError,
+    LetheError,
+    SeriesBusyError,
     SessionMismatchError,
     SessionNotFoundError,
     StoreVersionError,
@@ -17,6 +20,7 @@ from lethe_core.graph.nodes import SessionId, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionPatch, SessionState, SessionStatus, SkippedSource
 from lethe_core.graph.store import GraphStore
 from lethe_core.session.deps import SessionDeps
+from lethe_core.session.following import follow
 from lethe_core.session.handle import Progress, SessionHandle
 from lethe_core.session.lease_keeper import LEASE_SECONDS, LeaseKeeper
 from lethe_core.session.liveness import selectable
@@ -69,6 +73,16 @@ def checked_session_id(name: str) -> SessionId:
     return SessionId(name)
 
 
+def checked_series(name: str) -> str:
+    """A series' name, made as a session's; empty for none. Raises UsageError."""
+    if name and not _SESSION_ID.fullmatch(name):
+        raise UsageError(
+            f"series name {name[:80]!r} cannot be used: a letter, then letters, digits, dots, dashes or "
+            "underscores, 64 at most"
+        )
+    return name
+
+
 def remembered(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The part of the settings (as plain values) that a session keeps."""
     return {name: settings[name] for name in REMEMBERED}
@@ -86,16 +100,23 @@ def open_session(
 ) -> SessionHandle:
     """Open a session for work, creating it when there is none of this name.
 
-    Raises SessionMismatchError when it asks another question, StoreVersionError when another embedding
-    profile filled it, and what acquiring the lease raises.
+    Raises SessionMismatchError when it asks another question or is of another series, StoreVersionError when
+    another embedding profile filled it, and what acquiring the lease raises; of a session that this call has
+    made and that its series does not take now or does not take at all, nothing remains.
     """
     store = deps.store
+    made = False
     try:
         state = store.load_session(session_id)
     except SessionNotFoundError:
-        state = _create(store, deps, question, session_id)
-    check_same(state, question, deps.embedder.profile)
-    lease = store.acquire_lease(session_id, owner, seconds=LEASE_SECONDS, force=force)
+        state, made = _create(store, deps, question, session_id)
+    check_same(state, question, deps.embedder.profile, deps.settings.series)
+    try:
+        lease = store.acquire_lease(session_id, owner, seconds=LEASE_SECONDS, force=force)
+    except SeriesBusyError:
+        if made:
+            _unmake(store, session_id)
+        raise
     keeper = LeaseKeeper(store, lease)
     try:
         # Read again under the lease: until then another process may have gone on with it.
@@ -107,15 +128,23 @@ def open_session(
             cancelled=cancelled,
             listener=listener,
         )
+        follow(session)
         _remember(session)
-    except BaseException:
+    except BaseException as error:
         keeper.release()
+        if made and isinstance(error, SessionMismatchError):
+            _unmake(store, session_id)
         raise
     return session
 
 
-def check_same(state: SessionState, question: str, profile: EmbeddingProfile) -> None:
-    """Refuse to mix questions, or vectors of different models, in one session."""
+def check_same(state: SessionState, question: str, profile: EmbeddingProfile, series: str = "") -> None:
+    """Refuse to mix questions, series, or vectors of different models, in one session."""
+    if series and state.series != series:
+        whose = f"is of the series {state.series}" if state.series else "is of no series"
+        raise SessionMismatchError(
+            f"session {state.session_id} {whose}, not of {series}: take another --session, or none"
+        )
     if question and state.goal != question:
         raise SessionMismatchError(
             f"session {state.session_id} asks another question: {state.goal[:200]!r}. "
@@ -152,7 +181,15 @@ def may_go_on(state: SessionState, settings: Mapping[str, Any]) -> bool:
     return wants_more(state, settings)
 
 
-def _create(store: GraphStore, deps: SessionDeps, question: str, session_id: SessionId) -> SessionState:
+def _unmake(store: GraphStore, session_id: SessionId) -> None:
+    with suppress(LetheError):
+        store.delete_session(session_id)
+
+
+def _create(
+    store: GraphStore, deps: SessionDeps, question: str, session_id: SessionId
+) -> tuple[SessionState, bool]:
+    """The session, and whether it was made here."""
     embedder: Embedder = deps.embedder
     root = TaskNode(
         description=question, embed_text=question, embedding=embedder.embed_documents([question])[0]
@@ -164,12 +201,14 @@ def _create(store: GraphStore, deps: SessionDeps, question: str, session_id: Ses
         goal=question,
         profile=profile_key(embedder.profile),
         config=remembered(deps.settings.model_dump(mode="json")),
+        series=(series := checked_series(deps.settings.series)),
+        n=0 if series else 1,
     )
     try:
-        return store.create_session(state, root)
+        return store.create_session(state, root), True
     except DuplicateError:
         # Another process made it in the same instant; the lease decides which of the two goes on.
-        return store.load_session(session_id)
+        return store.load_session(session_id), False
 
 
 def _remember(session: SessionHandle) -> None:

@@ -60,6 +60,8 @@ def reach(snapshot: GraphSnapshot, task: NodeId, asked: Vector, lexicon: Session
     rank = _anchored_walk(snapshot.tasks[task], len(tasks), evidence, weights, structure, relevant, lexicon)
     told = {task, above, *(child.id for child in snapshot.children(task))}
     told |= {other.id for other in snapshot.dependencies(task)}
+    if (before := snapshot.known_before) is not None:
+        told.add(before.id)  # it has no result of its own
     reached = [
         index
         for index, node in enumerate(nodes)

@@ -74,9 +74,12 @@ def prepare_similar_sync(snapshot: GraphSnapshot, threshold: float) -> SimilarPl
         for key, cosine in wanted.items()
         if key not in present or not _same_cosine(present[key], cosine)
     )
-    # An edge of superseded evidence is kept: it says what was alike, and the walk leaves it out.
+    # An edge of superseded evidence is kept: it says what was alike, and the walk leaves it out. So is one
+    # that was taken over: its ends were found by different tasks then, and lie beneath one now.
     deletions = tuple(
-        edge for key, edge in present.items() if key not in wanted and not _superseded(snapshot, edge)
+        edge
+        for key, edge in present.items()
+        if key not in wanted and not _superseded(snapshot, edge) and not _taken_over(snapshot, edge)
     )
     return SimilarPlan(upserts, deletions)
 
@@ -155,6 +158,11 @@ def _parents_of_task(snapshot: GraphSnapshot, task: TaskNode) -> list[NodeId]:
 def _superseded(snapshot: GraphSnapshot, edge: Edge) -> bool:
     ends = (snapshot.evidence.get(edge.source), snapshot.evidence.get(edge.target))
     return any(node is not None and node.superseded for node in ends)
+
+
+def _taken_over(snapshot: GraphSnapshot, edge: Edge) -> bool:
+    ends = (snapshot.evidence.get(edge.source), snapshot.evidence.get(edge.target))
+    return all(node is not None and node.origin_id for node in ends)
 
 
 def _same_cosine(edge: Edge, cosine: float) -> bool:

@@ -20,7 +20,8 @@ def busy(session_id: SessionId, owner: str, until: float) -> SessionBusyError:
 def series_busy(series: str, session_id: SessionId, owner: str, until: float) -> SeriesBusyError:
     return SeriesBusyError(
         f"series {series} is being worked on: session {session_id} by {owner} (host/process/…), whose lease "
-        f"runs until {_utc(until)}: wait for that run to end, or stop it"
+        f"runs until {_utc(until)}: wait for that run to end, or stop it",
+        session_id,
     )
 
 
