@@ -17,7 +17,8 @@ from lethe_core.graph.nodes import TaskStatus
 SECTION: Final = "=SECTION "
 _SINGLE: Final = "JSON object with one operation"
 _BESIDE: Final = "Find who was mayor of Orle"
-_EVIDENCE: Final = re.compile(r"^(e-[0-9a-f]{4,32}) · .*\n\| (.*)$", re.MULTILINE)
+_LINE, _QUOTED = "\n", "\n| "
+_EVIDENCE: Final = re.compile(r"^(e-[0-9a-f]{4,32}) · .*((?:\n\| .*)+)", re.MULTILINE)
 
 
 def answer(user: str) -> str:
@@ -75,16 +76,22 @@ def _part(din: DinRead, round_number: int) -> list[dict[str, Any]]:
 
 def _section(user: str) -> str:
     found = _EVIDENCE.findall(user)[:4]
-    return " ".join(f"{_first_sentence(content)} [{short_id}]." for short_id, content in found)
+    return _sentences([(short_id, lines.replace(_QUOTED, _LINE)) for short_id, lines in found])
 
 
 def _cited(blocks: tuple[EvidenceBlock, ...] | list[EvidenceBlock]) -> str:
-    return " ".join(f"{_first_sentence(block.content)} [{block.short_id}]." for block in blocks)
+    return _sentences([(block.short_id, block.content) for block in blocks])
 
 
-def _first_sentence(text: str) -> str:
-    plain = re.sub(r"\s*\[e-[^\]]*\]", "", " ".join(text.split()))
-    return re.split(r"(?<=[a-z0-9])\. ", plain)[0].rstrip(".")
+def _sentences(found: list[tuple[str, str]]) -> str:
+    return " ".join(f"{said} [{short_id}]." for short_id, text in found if (said := _said(text)))
+
+
+def _said(text: str) -> str:
+    """The first sentence behind headings and dates, without the ids that it rested on."""
+    lines = [line for line in text.splitlines() if line and not line.startswith(("#", "Date:"))]
+    plain = re.sub(r"\s*\[e-[^\]]*\]", "", " ".join(lines))
+    return re.split(r"(?<=[a-z0-9])\. ", plain)[0].rstrip(". ")
 
 
 def _create(ref: str, description: str) -> dict[str, Any]:
