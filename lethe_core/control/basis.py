@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lethe_core.control.vectors import clamp01, unit
+from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import AnyFloats, FloatArray
 
 
@@ -47,11 +48,19 @@ class Gap:
 def evidence_basis(
     rows: AnyFloats, strengths: AnyFloats, *, config: BasisConfig = DEFAULT_BASIS
 ) -> EvidenceBasis:
-    """Decompose the evidence.
+    """Decompose the evidence, all of it: `gram.EvidenceSubspace` does the same for evidence that grows.
 
-    rows: (n, d) unit, a zero row adds nothing; strengths: (n,) >= 0. n may be 0, d may not.
+    rows: (n, d) unit, finite, a zero row adds nothing; strengths: (n,) finite, >= 0. n may be 0, d may not.
+    Raises ConfigError when a value is not as above.
     """
-    scaled = np.asarray(rows, dtype=np.float64) * np.sqrt(np.asarray(strengths, dtype=np.float64))[:, None]
+    weights = np.asarray(strengths, dtype=np.float64)
+    if not (np.isfinite(weights).all() and weights.min(initial=0.0) >= 0.0):
+        worst = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))[0])
+        raise ConfigError(f"strength of row {worst} is {weights[worst]}, must be finite and not negative")
+    scaled = np.asarray(rows, dtype=np.float64) * np.sqrt(weights)[:, None]
+    if not np.isfinite(scaled).all():
+        worst = int(np.flatnonzero(~np.isfinite(scaled).all(axis=1))[0])
+        raise ConfigError(f"row {worst} of the evidence holds NaN or infinity")
     n, d = scaled.shape
     if n == 0 or not scaled.any():
         return EvidenceBasis(np.zeros((d, 0)), np.zeros(0), 0)
@@ -114,11 +123,13 @@ def novelty(old: EvidenceBasis, new_rows: AnyFloats, weights: AnyFloats) -> floa
     total = float(relevance.sum())
     if rows.shape[0] == 0 or not total > 0.0:
         return 0.0
-    k = old.directions.shape[1]
-    directions = np.empty((k + rows.shape[0], rows.shape[1]))
+    d, k = old.directions.shape
+    directions = np.empty((min(k + rows.shape[0], d), d))
     directions[:k] = old.directions.T
     shares = np.zeros(rows.shape[0])
     for at, row in enumerate(rows):
+        if k == d:
+            break  # the whole space is known
         known = directions[:k]
         residual = row - (known @ row) @ known
         residual -= (known @ residual) @ known  # the second pass restores what rounding lost

@@ -6,7 +6,6 @@ enough to go on from; bases and gap are recomputed from the graph.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -19,7 +18,6 @@ from lethe_core.control.basis import (
     BasisConfig,
     EvidenceBasis,
     coverage,
-    evidence_basis,
     goal_coverage,
     goal_gap,
     novelty,
@@ -106,32 +104,15 @@ INITIAL_SIGNALS = IterationSignals(
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceRows:
-    """The non-superseded evidence at one moment: control vectors and strengths."""
-
-    vectors: FloatArray  # (n, d) unit
-    strengths: FloatArray  # (n,)
-
-    def same_as(self, other: "EvidenceRows") -> bool:
-        """Whether both hold the same rows with the same strengths, in whatever order."""
-        if self.vectors.shape != other.vectors.shape:
-            return False
-        return self._rows() == other._rows()
-
-    def _rows(self) -> Counter[bytes]:
-        table = np.column_stack([self.vectors, self.strengths]).astype(np.float64) + 0.0  # -0.0 is 0.0
-        return Counter(row.tobytes() for row in table)
-
-
-@dataclass(frozen=True, slots=True)
 class IterationArrays:
-    """What one iteration did, as arrays of control vectors (document mode)."""
+    """What one iteration did to the non-superseded evidence, in control vectors (document mode)."""
 
     goal: FloatArray  # (d,)
     live_tasks: FloatArray  # (m, d): every task that has not FAILED at the end, without the root
     survivors: BoolArray  # (m,): which of them were alive at the end of the iteration before
-    before: EvidenceRows
-    after: EvidenceRows
+    before: EvidenceBasis
+    after: EvidenceBasis
+    changed: bool  # whether the iteration added, superseded or re-weighted evidence
     new_vectors: FloatArray  # (b, d) evidence that this iteration added, in the order of ingestion
     new_alignments: FloatArray  # (b,) its gated goal alignments (algorithms.md 8)
     calls: tuple[CallOutcome, ...] = ()
@@ -198,17 +179,15 @@ def complexity_of(
 def compute_signals(
     previous: IterationSignals, arrays: IterationArrays, *, config: SignalsConfig = DEFAULT_SIGNALS
 ) -> IterationSignals:
-    """The signals at the end of an iteration; `INITIAL_SIGNALS` is the previous of the first."""
-    unchanged = arrays.before.same_as(arrays.after)
-    old = evidence_basis(arrays.before.vectors, arrays.before.strengths, config=config.basis)
-    new = (
-        old
-        if unchanged
-        else evidence_basis(arrays.after.vectors, arrays.after.strengths, config=config.basis)
-    )
+    """The signals at the end of an iteration; `INITIAL_SIGNALS` is the previous of the first.
+
+    Every number of the result is finite, the shares in [0, 1], whatever the arrays hold; costs nothing that
+    grows with the evidence but for what the iteration added.
+    """
+    old, new = arrays.before, arrays.after
     fresh = novelty(old, arrays.new_vectors, arrays.new_alignments)
     stayed = overlap(old, new)
-    raw = previous.raw_convergence if unchanged else clamp01(stayed * (1.0 - fresh))
+    raw = clamp01(stayed * (1.0 - fresh)) if arrays.changed else previous.raw_convergence
 
     both_ends = arrays.live_tasks[arrays.survivors]
     gain = goal_coverage(new, arrays.goal, both_ends, config=config.basis) - goal_coverage(

@@ -45,7 +45,6 @@ def apply_answer(session: SessionHandle) -> str:
             application.run(tx)
     except CycleError as error:
         return _drop(session, note=f"the operations were discarded: {error}")
-    session.scratch = replace(session.scratch, basis=None)
     return application.summary
 
 

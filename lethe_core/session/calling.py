@@ -109,4 +109,3 @@ def _commit(
                 skipped=tuple(skipped),
             )
         )
-    session.scratch = replace(session.scratch, basis=None)

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from lethe_core.control.basis import EvidenceBasis
+from lethe_core.control.gram import EvidenceSubspace
+from lethe_core.control.vectors import control_vectors
 from lethe_core.graph.arrays import FloatArray, Vector
 from lethe_core.graph.nodes import EvidenceKind, NodeId
 from lethe_core.graph.session_state import PhaseRecord, SessionPatch, SessionState
@@ -21,7 +23,6 @@ from lethe_core.session.lexicon import SessionLexicon
 class Scratch:
     """What one step of an iteration leaves for the next in memory; gone with the process, made again."""
 
-    basis: EvidenceBasis | None = None
     candidates: tuple[NodeId, ...] = ()  # evidence and other tasks' results that the walk reaches
     pagerank: FloatArray = field(default_factory=lambda: np.zeros(0))  # (n,) of the candidates
     relevance: FloatArray = field(default_factory=lambda: np.zeros(0))  # (n,) likewise, to the task itself
@@ -30,8 +31,9 @@ class Scratch:
 
 @dataclass(slots=True)
 class Caches:
-    """Pure functions of immutable nodes, kept for the session."""
+    """What is derived from the graph and kept current with it; made anew, it would be the same."""
 
+    subspace: EvidenceSubspace
     block_tokens: dict[NodeId, int] = field(default_factory=dict)
     query_vectors: dict[str, Vector] = field(default_factory=dict)
     lexicon: SessionLexicon = field(default_factory=SessionLexicon)
@@ -70,7 +72,7 @@ class SessionHandle:
         self.snapshot = snapshot
         self.cancelled = cancelled
         self.scratch = Scratch()
-        self.caches = Caches()
+        self.caches = Caches(EvidenceSubspace(partial(control_vectors, profile=deps.embedder.profile)))
         self._listener = listener
         self._keeper = keeper
         self._mark = deps.clock.monotonic()

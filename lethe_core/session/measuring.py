@@ -4,18 +4,19 @@ import numpy as np
 
 from lethe_core.control.signals import (
     CallOutcome,
-    EvidenceRows,
     IterationArrays,
     IterationSignals,
     compute_signals,
 )
 from lethe_core.control.vectors import control_vectors
 from lethe_core.evidence.strength import gated_alignments
-from lethe_core.graph.nodes import EdgeType, EvidenceNode, NodeId, TaskStatus
+from lethe_core.graph.arrays import FloatArray
+from lethe_core.graph.nodes import EdgeType, TaskStatus
 from lethe_core.graph.session_state import CallOutcome as CallWord
 from lethe_core.graph.session_state import CallResult, SessionPatch
 from lethe_core.graph.snapshot import stack
 from lethe_core.session.handle import SessionHandle
+from lethe_core.session.selecting import basis_of, current_weights
 from lethe_core.session.stopping import last_signals
 
 
@@ -30,20 +31,19 @@ def measure(session: SessionHandle) -> IterationSignals:
         for task in snapshot.tasks.values()
         if task.status is not TaskStatus.FAILED and task not in none_to_work_on
     ]
-    added = [node for node in snapshot.evidence.values() if node.sequence > record.evidence_mark]
-    had = dict(record.reweighted)
+    before, after = _weights_before(session), current_weights(session)
+    added = snapshot.table.vectors[before.size :].reshape(-1, profile.dimension)
     signals = compute_signals(
         last_signals(state),
         IterationArrays(
             goal=control_vectors(root.embedding, profile),
             live_tasks=control_vectors(stack(live, profile.dimension), profile),
             survivors=np.array([task.sequence <= record.task_mark for task in live], dtype=np.bool_),
-            before=_rows(session, _evidence_before(session), had),
-            after=_rows(session, snapshot.live_evidence(), {}),
-            new_vectors=control_vectors(stack(added, profile.dimension), profile),
-            new_alignments=gated_alignments(
-                stack(added, profile.dimension), session.query_vector(state.goal), profile.ga_floor
-            ),
+            before=basis_of(session, before),
+            after=basis_of(session, after),
+            changed=not np.array_equal(before, after),
+            new_vectors=control_vectors(added, profile),
+            new_alignments=gated_alignments(added, session.query_vector(state.goal), profile.ga_floor),
             calls=tuple(_call_word(result) for result in record.results),
         ),
     )
@@ -56,26 +56,22 @@ def measure(session: SessionHandle) -> IterationSignals:
     return signals
 
 
-def _evidence_before(session: SessionHandle) -> list[EvidenceNode]:
-    """The live evidence as it was when the iteration began."""
-    snapshot, mark = session.snapshot, session.record.evidence_mark
-    return [
-        node
-        for node in snapshot.evidence.values()
-        if node.sequence <= mark
-        and all(
-            snapshot.evidence[synthesis].sequence > mark
-            for synthesis in snapshot.sources(EdgeType.SUPERSEDES, node.id)
-        )
-    ]
-
-
-def _rows(session: SessionHandle, nodes: list[EvidenceNode], had: dict[NodeId, float]) -> EvidenceRows:
-    profile = session.deps.embedder.profile
-    return EvidenceRows(
-        vectors=control_vectors(stack(nodes, profile.dimension), profile),
-        strengths=np.array([had.get(node.id, node.strength) for node in nodes], dtype=np.float64),
-    )
+def _weights_before(session: SessionHandle) -> FloatArray:
+    """Strengths of the evidence as it was when the iteration began, 0 for what was superseded then: (m,)."""
+    snapshot, record = session.snapshot, session.record
+    table, mark = snapshot.table, record.evidence_mark
+    m = int(np.searchsorted(table.sequences, mark, side="right"))
+    weights = current_weights(session)[:m]
+    for node in table.nodes[m:]:
+        for target in snapshot.targets(EdgeType.SUPERSEDES, node.id):
+            row, others = table.row(target), snapshot.sources(EdgeType.SUPERSEDES, target)
+            if row < m and all(snapshot.evidence[other].sequence > mark for other in others):
+                weights[row] = table.strengths[row]
+    for changed, strength in record.reweighted:
+        row = table.row(changed)
+        if row < m and weights[row] > 0.0:
+            weights[row] = strength
+    return weights
 
 
 def _call_word(result: CallResult) -> CallOutcome:

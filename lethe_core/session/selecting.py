@@ -1,13 +1,12 @@
 """Steps 1 and 2: what could be worked on, and what will be (algorithms.md 3, 4.2)."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from lethe_core.control.basis import EvidenceBasis, deficits, evidence_basis, goal_gap
+from lethe_core.control.basis import EvidenceBasis, deficits, goal_gap
 from lethe_core.control.budget import thinking_tokens
 from lethe_core.control.selection import rank_tasks
 from lethe_core.control.vectors import control_vectors
+from lethe_core.graph.arrays import FloatArray
 from lethe_core.graph.nodes import NodeId, TaskStatus
 from lethe_core.graph.patches import TaskPatch
 from lethe_core.graph.session_state import PhaseRecord, SessionPatch, TaskNote
@@ -86,13 +85,19 @@ def select(session: SessionHandle, ready: list[NodeId]) -> NodeId:
 
 
 def current_basis(session: SessionHandle) -> EvidenceBasis:
-    """The basis of the live evidence, computed once a step as long as the evidence stays as it is."""
-    if session.scratch.basis is None:
-        profile = session.deps.embedder.profile
-        live = session.snapshot.live_evidence()
-        rows = control_vectors(stack(live, profile.dimension), profile)
-        strengths = np.array([node.strength for node in live], dtype=np.float64)
-        session.scratch = replace(session.scratch, basis=evidence_basis(rows, strengths))
-    basis = session.scratch.basis
-    assert basis is not None
-    return basis
+    """The basis of the live evidence."""
+    return basis_of(session, current_weights(session))
+
+
+def current_weights(session: SessionHandle) -> FloatArray:
+    """Strengths of all evidence, 0 for what is superseded: (n,)."""
+    table = session.snapshot.table
+    return np.where(table.live, table.strengths, 0.0)
+
+
+def basis_of(session: SessionHandle, weights: FloatArray) -> EvidenceBasis:
+    """The basis of the first rows of the evidence, weighted: (m,); computed once for the same weights."""
+    vectors = session.snapshot.table.vectors[: weights.size]
+    return session.caches.subspace.basis(
+        vectors.reshape(-1, session.deps.embedder.profile.dimension), weights
+    )

@@ -54,8 +54,6 @@ def sync_similar(session: SessionHandle, *, final: bool = False) -> int:
         if not final:
             record = replace(session.record, synced=True, reweighted=refined)
             tx.update_session(SessionPatch(phase=record))
-    if refined:
-        session.scratch = replace(session.scratch, basis=None)
     return len(plan.upserts) + len(plan.deletions)
 
 

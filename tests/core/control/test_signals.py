@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_core.control.basis import evidence_basis, goal_coverage, goal_gap, novelty, overlap
+from lethe_core.control.basis import EvidenceBasis, evidence_basis, goal_coverage, goal_gap, novelty, overlap
 from lethe_core.control.budget import BudgetConfig, BudgetState, assess_budget
 from lethe_core.control.signals import (
     INITIAL_SIGNALS,
     CallOutcome,
-    EvidenceRows,
     IterationArrays,
     IterationSignals,
     call_yields,
@@ -36,8 +35,8 @@ def rows(seed: int, n: int) -> np.ndarray:
     return unit(np.random.default_rng(seed).normal(size=(n, D)))
 
 
-def held(vectors: np.ndarray, strength: float = 0.6) -> EvidenceRows:
-    return EvidenceRows(vectors, np.full(len(vectors), strength))
+def held(vectors: np.ndarray, strength: float = 0.6) -> EvidenceBasis:
+    return evidence_basis(vectors, np.full(len(vectors), strength))
 
 
 def iteration(seed=0, before=0, added=0, tasks=2, calls=()) -> IterationArrays:
@@ -48,6 +47,7 @@ def iteration(seed=0, before=0, added=0, tasks=2, calls=()) -> IterationArrays:
         survivors=np.ones(tasks, dtype=bool),
         before=held(pool[:before]),
         after=held(pool),
+        changed=added > 0,
         new_vectors=pool[before:],
         new_alignments=np.full(added, 0.5),
         calls=tuple(calls),
@@ -76,8 +76,7 @@ def test_every_share_is_in_range_and_finite(seed, before, added, tasks, calls):
 
 def test_signals_are_put_together_from_the_bases_before_and_after():
     arrays = iteration(3, before=6, added=4)
-    old = evidence_basis(arrays.before.vectors, arrays.before.strengths)
-    new = evidence_basis(arrays.after.vectors, arrays.after.strengths)
+    old, new = arrays.before, arrays.after
     fresh = novelty(old, arrays.new_vectors, arrays.new_alignments)
     covered = goal_coverage(new, arrays.goal, arrays.live_tasks)
     signals = compute_signals(INITIAL_SIGNALS, arrays)
@@ -105,16 +104,14 @@ def test_convergence_is_carried_over_when_nothing_changed():
     previous = replace(INITIAL_SIGNALS, raw_convergence=0.37, n_zero_yield=1)
     arrays = iteration(5, before=6)
     assert compute_signals(previous, arrays).raw_convergence == 0.37
-    shuffled = replace(arrays, after=EvidenceRows(arrays.after.vectors[::-1], arrays.after.strengths[::-1]))
-    assert compute_signals(previous, shuffled).raw_convergence == 0.37
 
 
 def test_convergence_is_computed_anew_when_evidence_is_only_superseded_or_only_weighed_anew():
     previous = replace(INITIAL_SIGNALS, raw_convergence=0.37)
     arrays = iteration(6, before=6)
-    weighed = np.array([0.95, 0.3, 0.3, 0.6, 0.6, 0.6])
-    for after in (held(arrays.before.vectors[1:]), EvidenceRows(arrays.before.vectors, weighed)):
-        signals = compute_signals(previous, replace(arrays, after=after))
+    weighed = evidence_basis(rows(6, 6), np.array([0.95, 0.3, 0.3, 0.6, 0.6, 0.6]))
+    for after in (held(rows(6, 6)[1:]), weighed):
+        signals = compute_signals(previous, replace(arrays, after=after, changed=True))
         assert signals.raw_convergence == signals.overlap != 0.37
 
 
@@ -175,8 +172,7 @@ def test_plateau_needs_two_gains_and_follows_the_last_three():
 def test_gains_are_taken_over_the_tasks_that_lived_at_both_ends():
     arrays = iteration(8, before=5, added=5, tasks=3)
     survivors = np.array([True, False, True])
-    old = evidence_basis(arrays.before.vectors, arrays.before.strengths)
-    new = evidence_basis(arrays.after.vectors, arrays.after.strengths)
+    old, new = arrays.before, arrays.after
     kept = arrays.live_tasks[survivors]
     signals = compute_signals(INITIAL_SIGNALS, replace(arrays, survivors=survivors))
     expected = goal_coverage(new, arrays.goal, kept) - goal_coverage(old, arrays.goal, kept)
@@ -205,6 +201,7 @@ def test_a_session_goes_on_from_stored_signals_as_if_never_stopped():
             iteration(11, calls=[NOTHING if step % 2 else YIELDED]),
             before=held(pool[: 6 * step]),
             after=held(pool[: 6 * step + 6]),
+            changed=True,
             new_vectors=pool[6 * step : 6 * step + 6],
             new_alignments=np.full(6, 0.4),
         )
