@@ -76,7 +76,7 @@ def follow(session: SessionHandle) -> None:
     vector = session.deps.embedder.embed_documents([KNOWN_BEFORE])[0]
     with session.write() as tx:
         if plan.nodes or plan.fresh:
-            _take_over(tx, plan, TaskNode(KNOWN_BEFORE, KNOWN_BEFORE, vector))
+            take_over(tx, plan, TaskNode(KNOWN_BEFORE, KNOWN_BEFORE, vector))
         tx.update_session(patch)
 
 
@@ -142,7 +142,7 @@ def _moved(outline: Outline, moved: Mapping[str, str]) -> Outline:
     )
 
 
-def _take_over(tx: Transaction, plan: CarryPlan, task: TaskNode) -> None:
+def take_over(tx: Transaction, plan: CarryPlan, task: TaskNode) -> None:
     """Copy under new ids, beneath one finished task that is no part of the question."""
     home = tx.create_node(task).id
     tx.update_node(home, TaskPatch(status=TaskStatus.ACTIVE))
