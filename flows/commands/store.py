@@ -133,18 +133,23 @@ def prune(
     config: Path | None,
     home: Path | None,
 ) -> int:
-    """Remove every session that was last changed longer ago than AGE; one that is at work stays."""
+    """Remove every session that was last changed longer ago than AGE.
+
+    One that is at work stays, and of every series the last good run, from which the next one starts.
+    """
     from lethe_core.adapters.stores.copying import prune as prune_sessions
 
     seconds = _seconds(age)
     settings = effective_settings({"store": store}, config=config, home=home).settings
     with _opened(settings) as opened:
-        deleted, left = prune_sessions(opened, settings.home, before=time.time() - seconds)
-    for session in deleted:
+        pruned = prune_sessions(opened, settings.home, before=time.time() - seconds)
+    for session in pruned.deleted:
         click.echo(f"deleted {session}")
-    for session in left:
+    for session in pruned.at_work:
         click.echo(f"left {session}: it is being worked on")
-    if not deleted and not left:
+    for session in pruned.followed:
+        click.echo(f"left {session}: the next run of its series starts from it (`lethe delete` removes it)")
+    if not (pruned.deleted or pruned.at_work or pruned.followed):
         click.echo(f"no session is older than {age}")
     return 0
 

@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 
 from lethe_core.adapters.stores import open_store, sqlite_url
-from lethe_core.adapters.stores.copying import back_up, check_store, copy_sessions, delete_session, prune
+from lethe_core.adapters.stores.copying import (
+    Pruned,
+    back_up,
+    check_store,
+    copy_sessions,
+    delete_session,
+    prune,
+)
 from lethe_core.errors import DuplicateError, SessionBusyError, UsageError
 from lethe_core.graph.integrity import problems_of
-from lethe_core.graph.nodes import Edge, EdgeType, NodeId, Similarity
+from lethe_core.graph.nodes import Edge, EdgeType, NodeId, Similarity, TaskNode
 from lethe_core.graph.patches import EvidencePatch
-from lethe_core.graph.session_state import SessionPatch
+from lethe_core.graph.session_state import SessionPatch, SessionStatus
 
 
 def fill(world):
@@ -142,8 +149,8 @@ def test_prune_takes_what_is_old_and_leaves_what_is_at_work(tmp_path, url, new_w
     worlds = {name: new_world(store, name) for name in ("s-old", "s-held", "s-later", "s-new")}
     for name in ("s-old", "s-later", "s-new"):
         store.release_lease(worlds[name].lease)
-    assert prune(store, tmp_path, before=50) == ([], [])
-    assert prune(store, tmp_path, before=301) == (["s-old", "s-later"], ["s-held"])
+    assert prune(store, tmp_path, before=50) == Pruned(())
+    assert prune(store, tmp_path, before=301) == Pruned(("s-old", "s-later"), ("s-held",))
     assert [state.session_id for state in store.list_sessions()] == ["s-held", "s-new"]
     store.close()
 
@@ -261,3 +268,23 @@ def test_a_hand_at_the_database_is_found(neo4j, tmp_path, new_world, neo4j_query
     store.close()
     for said in ("lethe_evidence is missing", "1 numbers instead of 6", "cycle"):
         assert any(said in problem for problem in problems), (said, problems)
+
+
+def test_prune_leaves_of_a_series_the_run_that_the_next_one_starts_from(tmp_path, url, new_world):
+    times = iter(float(second) for second in range(1, 1000))
+    store = open_store(url, clock=lambda: next(times))
+    runs = [
+        ("s-a", "rail", 1, SessionStatus.COMPLETE),
+        ("s-b", "rail", 2, SessionStatus.COMPLETE),
+        ("s-c", "rail", 3, SessionStatus.NOTHING_FOUND),
+        ("s-d", "road", 1, SessionStatus.FAILED),
+        ("s-e", "", 1, SessionStatus.COMPLETE),
+    ]
+    for name, series, n, status in runs:
+        state = dataclasses.replace(new_world.new_state(name), series=series, n=n, status=status)
+        store.create_session(state, TaskNode("q", "q", np.ones(6, dtype=np.float32)))
+    pruned = prune(store, tmp_path, before=1e9)
+    assert pruned == Pruned(deleted=("s-a", "s-c", "s-d", "s-e"), followed=("s-b",))
+    assert [state.session_id for state in store.list_sessions()] == ["s-b"]
+    assert prune(store, tmp_path, before=1e9) == Pruned((), followed=("s-b",))
+    store.close()

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 
 from lethe_core.adapters.stores.sqlite import SqliteStore
@@ -11,6 +12,7 @@ from lethe_core.graph.integrity import problems_of
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.session_state import SessionState
 from lethe_core.graph.store import GraphStore
+from lethe_core.session.following import last_good
 
 
 def copy_sessions(source: GraphStore, target: GraphStore) -> list[SessionId]:
@@ -78,19 +80,37 @@ def delete_session(store: GraphStore, state: SessionState, home: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def prune(store: GraphStore, home: Path, *, before: float) -> tuple[list[SessionId], list[SessionId]]:
-    """Delete the sessions that were last changed before a time; those at work are left.
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What became of the sessions that were old enough."""
 
-    before: seconds since the epoch. Returns the deleted ones and those that were left.
+    deleted: tuple[SessionId, ...]
+    at_work: tuple[SessionId, ...] = ()  # left
+    followed: tuple[SessionId, ...] = ()  # left: the next run of their series starts from them
+
+
+def prune(store: GraphStore, home: Path, *, before: float) -> Pruned:
+    """Delete what was last changed before a time, but sessions at work and each series' last good run.
+
+    before: seconds since the epoch.
     """
-    deleted, left = [], []
-    for state in store.list_sessions():
+    states = store.list_sessions()
+    series: dict[str, list[SessionState]] = {}
+    for state in states:
+        if state.series:
+            series.setdefault(state.series, []).append(state)
+    needed = {last.session_id for runs in series.values() if (last := last_good(runs)) is not None}
+    deleted, at_work, followed = [], [], []
+    for state in states:
         if state.updated_at >= before:
+            continue
+        if state.session_id in needed:
+            followed.append(state.session_id)
             continue
         try:
             delete_session(store, state, home)
         except SessionBusyError:
-            left.append(state.session_id)
+            at_work.append(state.session_id)
         else:
             deleted.append(state.session_id)
-    return deleted, left
+    return Pruned(tuple(deleted), tuple(at_work), tuple(followed))
