@@ -21,14 +21,12 @@ from lethe_core.errors import (
     CredentialsError,
     LetheError,
     ModelError,
-    ModelUnavailableError,
     SeriesBusyError,
     SessionError,
 )
 from lethe_core.graph.nodes import SessionId
 from lethe_core.reasoning.protocol import Answer
-from lethe_core.report.markdown import render_markdown
-from lethe_core.report.outcome import CANCELLED
+from lethe_core.report.outcome import CANCELLED, MODEL_UNAVAILABLE
 from lethe_core.session.answering import CapReachedError, due_round
 from lethe_core.session.deps import SessionDeps
 from lethe_core.session.finishing import check_stop, close_session, draft_report, record_failure
@@ -100,7 +98,7 @@ def research(
 def _research(settings: Settings, question: str, session_id: SessionId, *, force: bool) -> State[Any]:
     """One session from its opening to its report. Raises SeriesBusyError when it is not its turn."""
     with session_deps(settings, progress=on_index) as deps:
-        unavailable = _check_model(deps)
+        silent = _check_model(deps)
         handle = open_session(
             deps,
             question,
@@ -111,14 +109,18 @@ def _research(settings: Settings, question: str, session_id: SessionId, *, force
             listener=on_progress,
         )
         try:
-            return _run(handle, "model_unavailable" if unavailable else "")
+            return _run(handle, silent)
         finally:
             handle.close()
 
 
-def _run(session: SessionHandle, reason: str) -> State[Any]:
-    """Iterate until there is a reason to stop; whatever it is, a report comes of it."""
+def _run(session: SessionHandle, silent: str) -> State[Any]:
+    """Iterate until there is a reason to stop; whatever it is, a report comes of it.
+
+    silent: why the model cannot be asked at all; empty when it can.
+    """
     progress = ProgressBar(session)
+    reason = MODEL_UNAVAILABLE if silent else ""
     try:
         while not (reason := reason or check_stop(session)):
             progress.show()
@@ -126,7 +128,7 @@ def _run(session: SessionHandle, reason: str) -> State[Any]:
         on_assembly()
         sync_similar.with_options(task_run_name="end, sync similar")(session, final=True)
         _write_sections(session, reason)
-        return _end(session, progress, reason)
+        return _end(session, progress, reason, silent)
     except (KeyboardInterrupt, TerminationSignal) as interruption:
         state = _end(session, progress, CANCELLED)
         # A worker waits for its signal to come back; a directly called run says itself what it is.
@@ -183,22 +185,24 @@ def _write_sections(session: SessionHandle, reason: str) -> None:
             keep_section(session, n, failure)
 
 
-def _check_model(deps: SessionDeps) -> bool:
-    """One request before anything is spent; a refused key ends the run, a silent server its iterations."""
+def _check_model(deps: SessionDeps) -> str:
+    """One request before anything is spent; a refused key ends the run, a server that is silent or answers
+    what is no completion only its iterations. Returns what is wrong.
+    """
     try:
         deps.reasoner.check()
-    except ModelUnavailableError as error:
+    except ModelError as error:
         get_run_logger().error("%s", error)
-        return True
-    return False
+        return str(error)
+    return ""
 
 
-def _end(session: SessionHandle, progress: ProgressBar, reason: str) -> State[Any]:
-    ending = draft_report(session, reason)
-    path = write_report(ending.report, _report_folder(session))
+def _end(session: SessionHandle, progress: ProgressBar, reason: str, message: str = "") -> State[Any]:
+    ending = draft_report(session, reason, message)
+    path, markdown = write_report(ending.report, _report_folder(session))
     close_session(session, ending)
     progress.finish()
-    publish_report(session, render_markdown(ending.report))
+    publish_report(session, markdown)
     tell_changes(session, ending.report, reason)
     return final_state(ending, path)
 

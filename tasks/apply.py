@@ -7,7 +7,7 @@ from lethe_core.session.applying import apply_answer
 from lethe_core.session.calling import execute_calls
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.measuring import measure
-from tasks.policies import RETRY_DELAYS, can_pass_later, run_name
+from tasks.policies import RETRIED, run_name
 
 
 # Never persisted: it changes the session that it is given, and a cache hit would skip the change.
@@ -15,9 +15,7 @@ from tasks.policies import RETRY_DELAYS, can_pass_later, run_name
     name="apply_operations",
     task_run_name=run_name("apply operations"),
     cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
+    **RETRIED,
 )
 def apply_operations(session: SessionHandle) -> int:
     """Step 9: one transaction for the operations, then the tool calls; returns how much was found."""
@@ -35,9 +33,7 @@ def apply_operations(session: SessionHandle) -> int:
     name="compute_signals",
     task_run_name=run_name("compute signals"),
     cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
+    **RETRIED,
 )
 def compute_signals(session: SessionHandle) -> float:
     """Step 10: the iteration's signals, which close its record; returns convergence."""

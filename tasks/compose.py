@@ -6,7 +6,7 @@ from prefect.cache_policies import NO_CACHE
 from lethe_core.graph.nodes import NodeId
 from lethe_core.session.composing import expand, pack_evidence, serialize
 from lethe_core.session.handle import SessionHandle
-from tasks.policies import RETRY_DELAYS, can_pass_later, run_name
+from tasks.policies import RETRIED, run_name
 
 
 @task(name="expand_context", task_run_name=run_name("expand context"), cache_policy=NO_CACHE)
@@ -29,9 +29,7 @@ def pack_context(session: SessionHandle, chosen: NodeId) -> int:
     name="serialize_context",
     task_run_name=run_name("serialize context"),
     cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
+    **RETRIED,
 )
 def serialize_context(session: SessionHandle, chosen: NodeId) -> int:
     """Step 6: the DIN-Read text; commits what was decided so far as the phase ``begin``."""

@@ -11,7 +11,7 @@ from lethe_core.reasoning.protocol import Answer
 from lethe_core.session.answering import as_record, ask, judge
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.writing import ask_section
-from tasks.policies import RETRY_DELAYS, can_pass_later, run_name
+from tasks.policies import RETRIED, run_name
 
 
 def answer_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:  # noqa: ARG001
@@ -36,9 +36,7 @@ def section_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:  # 
     cache_key_fn=answer_key,
     persist_result=True,
     result_serializer="json",
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
+    **RETRIED,
 )
 def call_llm(session: SessionHandle, round_number: int) -> dict[str, Any]:
     """Step 7: ask the model; plain values, for the persisted result."""
@@ -51,9 +49,7 @@ def call_llm(session: SessionHandle, round_number: int) -> dict[str, Any]:
     name="parse_response",
     task_run_name=run_name("parse response, round {round_number}"),
     cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
+    **RETRIED,
 )
 def parse_response(
     session: SessionHandle, round_number: int, answer: dict[str, Any] | None, failure: LetheError | None
@@ -75,9 +71,7 @@ def parse_response(
     cache_key_fn=section_key,
     persist_result=True,
     result_serializer="json",
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
+    **RETRIED,
 )
 def write_section(session: SessionHandle, n: int) -> dict[str, Any]:
     """One section's prose, at the end of the session."""

@@ -7,18 +7,11 @@ from lethe_core.graph.nodes import NodeId
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.selecting import ready_tasks, select
 from lethe_core.session.syncing import sync_similar as sync
-from tasks.policies import RETRY_DELAYS, can_pass_later, run_name
+from tasks.policies import RETRIED, run_name
 
 
 # Each writes to the store, so each may meet a busy one; what is committed already is skipped by the record.
-@task(
-    name="ready_set",
-    task_run_name=run_name("ready set"),
-    cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
-)
+@task(name="ready_set", task_run_name=run_name("ready set"), cache_policy=NO_CACHE, **RETRIED)
 def ready_set(session: SessionHandle) -> list[NodeId]:
     """Step 1: tasks that could be worked on."""
     ready = ready_tasks(session)
@@ -26,14 +19,7 @@ def ready_set(session: SessionHandle) -> list[NodeId]:
     return ready
 
 
-@task(
-    name="select_task",
-    task_run_name=run_name("select task"),
-    cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
-)
+@task(name="select_task", task_run_name=run_name("select task"), cache_policy=NO_CACHE, **RETRIED)
 def select_task(session: SessionHandle, ready: list[NodeId]) -> NodeId:
     """Step 2: the task to work on, now ACTIVE."""
     chosen = select(session, ready)
@@ -43,14 +29,7 @@ def select_task(session: SessionHandle, ready: list[NodeId]) -> NodeId:
     return chosen
 
 
-@task(
-    name="sync_similar",
-    task_run_name=run_name("sync similar"),
-    cache_policy=NO_CACHE,
-    retries=2,
-    retry_delay_seconds=RETRY_DELAYS,
-    retry_condition_fn=can_pass_later,
-)
+@task(name="sync_similar", task_run_name=run_name("sync similar"), cache_policy=NO_CACHE, **RETRIED)
 def sync_similar(session: SessionHandle, final: bool = False) -> int:
     """Step 3: edges between what different tasks found; once more before assembly."""
     changed = sync(session, final=final)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ANSWER: Final = "Answer"
 MAX_ANSWER: Final = 8  # sentences or rows shown; the report has them all
 NOTHING: Final = {
-    "model_unavailable": "the language model did not answer: the question was not researched",
+    "model_unavailable": "the language model gave no usable answer: the question was not researched",
     "search_unavailable": "no search could be made: the question was not researched",
 }
 MAX_WIDTH: Final = 100

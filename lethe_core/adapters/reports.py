@@ -14,22 +14,22 @@ MARKDOWN: Final = "report.md"
 JSON: Final = "report.json"
 
 
-def write_report(report: Report, folder: Path) -> Path:
-    """Write ``report.md`` and ``report.json``; returns the Markdown file's path.
+def write_report(report: Report, folder: Path) -> tuple[Path, str]:
+    """Write ``report.md`` and ``report.json``; returns the Markdown file's path, and its text.
 
     Raises StoreUnavailableError when the folder cannot be written to.
     """
-    path = folder / MARKDOWN
+    path, markdown = folder / MARKDOWN, render_markdown(report)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(path, render_markdown(report))
+        _replace(path, markdown)
         _replace(folder / JSON, render_json(report, path=str(path)).dumps() + "\n")
     except OSError as error:
         raise StoreUnavailableError(
             f"the report cannot be written to {folder}: {error.strerror or error} "
             "(name another folder with --out; the session itself is safe)"
         ) from None
-    return path
+    return path, markdown
 
 
 def _replace(path: Path, text: str) -> None:

@@ -14,7 +14,8 @@ StateType = Literal["COMPLETED", "FAILED", "CANCELLED"]
 
 FINISHED: Final = ("goal_complete", "converged", "budget", "no_ready_tasks", "blocked")
 CAPS: Final = ("wall_clock_cap", "iteration_cap", "token_cap", "cost_cap")
-UNAVAILABLE: Final = ("model_unavailable", "search_unavailable")
+MODEL_UNAVAILABLE: Final = "model_unavailable"
+UNAVAILABLE: Final = (MODEL_UNAVAILABLE, "search_unavailable")
 CANCELLED: Final = "cancelled"
 ERROR: Final = "error"
 STOP_REASONS: Final = (*FINISHED, *CAPS, *UNAVAILABLE, CANCELLED, ERROR)

@@ -100,9 +100,19 @@ def judge(session: SessionHandle, round_number: int, answer: Answer | LetheError
                 tokens=state.tokens + kept.tokens,
                 cost=state.cost + kept.cost,
                 models=models,
+                message=_trouble(kept),
             )
         )
     return list(kept.errors)
+
+
+def _trouble(answer: AnswerRecord) -> str:
+    """What a person is told when the session ends for want of answers; empty when this one can be used."""
+    if answer.failure:
+        return "" if answer.failure.startswith(NOT_ASKED) else answer.failure
+    if answer.errors:
+        return f"{answer.model} answered, but not with valid operations; the last time: {answer.errors[0]}"
+    return ""
 
 
 def valid_answer(session: SessionHandle) -> ParsedAnswer | None:

@@ -6,7 +6,7 @@ from lethe_core.errors import LetheError
 from lethe_core.graph.session_state import SessionPatch, SessionStatus
 from lethe_core.report.assembly import ReportSettings, assemble
 from lethe_core.report.document import Report
-from lethe_core.report.outcome import CANCELLED, ERROR, SessionOutcome, outcome_of
+from lethe_core.report.outcome import CANCELLED, ERROR, MODEL_UNAVAILABLE, SessionOutcome, outcome_of
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.stopping import stop_reason
 
@@ -16,6 +16,7 @@ class Ending:
     """How a session ended, and its report."""
 
     reason: str
+    message: str  # what a person should know about the stop
     outcome: SessionOutcome
     report: Report
 
@@ -33,12 +34,17 @@ def check_stop(session: SessionHandle) -> str:
     )
 
 
-def draft_report(session: SessionHandle, reason: str) -> Ending:
-    """Assemble the report that a session ends with for a reason; nothing is written yet."""
+def draft_report(session: SessionHandle, reason: str, message: str = "") -> Ending:
+    """Assemble the report that a session ends with for a reason; nothing is written yet.
+
+    message: what is known of it; else what the session has noted of its last answer.
+    """
     settings = session.deps.settings
+    if reason == MODEL_UNAVAILABLE:
+        message = message or session.state.message
     report = assemble(
         session.snapshot,
-        replace(session.state, stop_reason=reason, seconds=session.seconds),
+        replace(session.state, stop_reason=reason, message=message, seconds=session.seconds),
         embedder=session.deps.embedder,
         settings=ReportSettings(
             unsupported=settings.report_unsupported,
@@ -46,17 +52,17 @@ def draft_report(session: SessionHandle, reason: str) -> Ending:
             max_section_quotes=settings.report_quotations,
         ),
     )
-    return Ending(reason, outcome_of(reason, len(report.findings)), report)
+    return Ending(reason, message, outcome_of(reason, len(report.findings)), report)
 
 
-def close_session(session: SessionHandle, ending: Ending, message: str = "") -> None:
+def close_session(session: SessionHandle, ending: Ending) -> None:
     """Commit how the session ended, after its report has been written."""
     with session.write() as tx:
         tx.update_session(
             SessionPatch(
                 status=ending.outcome.status,
                 stop_reason=ending.reason,
-                message=message,
+                message=ending.message[:2_000],
                 n_findings=len(ending.report.findings),
             )
         )

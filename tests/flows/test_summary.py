@@ -46,7 +46,7 @@ def test_lines_are_as_wide_as_the_terminal_at_most(columns, capsys, monkeypatch)
 def test_a_silent_model_is_not_called_nothing_found(capsys):
     print_summary(report(claims=(), findings=(), status="failed", stop_reason="model_unavailable"))
     said = capsys.readouterr().out
-    assert "the language model did not answer" in said
+    assert "the language model gave no usable answer: the question was not researched" in said
     assert "nothing was found" not in said
     print_summary(report(claims=(), findings=()))
     assert "nothing was found" in capsys.readouterr().out

@@ -42,6 +42,7 @@ class Chat:
 
     url: str = ""
     answer: Callable[[dict[str, Any]], tuple[int, str]] = lambda _: (200, "{}")
+    body: bytes = b""  # sent instead of a completion
     asked: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -56,6 +57,7 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
             status, text = made.answer(body)
             usage = {"prompt_tokens": 10, "completion_tokens": 5}
             sent = json.dumps({"choices": [{"message": {"content": text}}], "usage": usage}).encode()
+            sent = made.body or sent
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(sent)))

@@ -127,6 +127,34 @@ def test_a_silent_model_server_ends_in_its_own_name_with_a_report(
     assert (home / "reports" / "s-flow" / "report.md").is_file()
 
 
+def test_a_server_that_sends_no_completions_ends_like_a_silent_one(
+    home: Path, corpus: Path, chat: Any
+) -> None:
+    chat.body = b"<html>Welcome</html>"
+    state = run(corpus)
+    assert (state.type, state.name) == ("FAILED", "model_unavailable")
+    report = (home / "reports" / "s-flow" / "report.md").read_text()
+    assert "Nothing was found that answers the question." in report
+    assert "no completion: '&lt;html>Welcome" in report
+    assert stored(home).status is SessionStatus.FAILED
+
+
+def test_a_model_that_never_gives_valid_operations_ends_with_a_report_that_says_so(
+    home: Path, corpus: Path, chat: Any
+) -> None:
+    def answer(body: dict[str, Any]) -> tuple[int, str]:
+        search = {"operations": [{"op": "web_search", "query": "Tarn bridge"}]}
+        return 200, json.dumps(search) if len(chat.asked) == 2 else "I am a teapot."
+
+    chat.answer = answer
+    state = run(corpus)
+    assert (state.type, state.name) == ("FAILED", "model_unavailable")
+    report = (home / "reports" / "s-flow" / "report.md").read_text()
+    assert "The Tarn bridge is 412 metres long." in report
+    assert "answered, but not with valid operations" in report
+    assert "answered, but not with valid operations" in stored(home).message
+
+
 def test_a_refused_key_ends_the_run_before_a_session_is_made(home: Path, corpus: Path, chat: Any) -> None:
     chat.answer = lambda _: (401, "no")
     state = run(corpus)
