@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from lethe_core.errors import StoreError
 from lethe_core.graph.nodes import Edge, Node
 from lethe_core.graph.session_state import SessionState
 
@@ -25,3 +26,12 @@ class SessionDump:
     counters: Counters
     nodes: tuple[Node, ...]
     edges: tuple[tuple[int, Edge], ...]  # with their numbers, in their order
+
+
+def check_ends(dump: SessionDump) -> None:
+    """Raises StoreError when an edge leads to a node that is not there: no store takes such a session."""
+    nodes = {node.id for node in dump.nodes}
+    if not all(edge.source in nodes and edge.target in nodes for _, edge in dump.edges):
+        raise StoreError(
+            f"session {dump.state.session_id} has edges without their nodes: `lethe store check` says which"
+        )

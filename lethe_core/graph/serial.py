@@ -56,11 +56,6 @@ def decode_state(text: str) -> SessionState:
         ) from error
 
 
-def series_mark(series: str) -> str:
-    """A piece that the text of every state of a series holds; others may hold it too."""
-    return f'"series":{json.dumps(series, ensure_ascii=False)}'
-
-
 def stored_form(state: SessionState) -> tuple[SessionState, str]:
     """The state as a later ``decode_state`` gives it back, and its text.
 

@@ -82,6 +82,7 @@ class StagedWrite:
     updated: list[Node] = field(default_factory=list)  # whole, as they stand afterwards
     removed: list[EdgeKey] = field(default_factory=list)  # deleted before ``edges`` are written
     edges: list[tuple[int, Edge]] = field(default_factory=list)  # an edge that exists keeps its number
+    ends: Mapping[NodeId, NodeHead] = field(default_factory=dict)  # of ``removed`` and ``edges``
     state: SessionState | None = None  # None: unchanged but for updated_at
     state_text: str = ""
     progressed: bool = False  # a phase was committed: the count of starts begins again
@@ -225,6 +226,7 @@ class StagedTransaction:
                 raise InvalidValueError(f"only SIMILAR_TO edges are ever deleted, not {edge.type}")
         keys = dict.fromkeys(edge.key for edge in edges)
         stored = self._reader.existing_edges(keys)
+        self._read_heads([edge for edge in edges if edge.key in stored])
         for key in keys:
             self._edges.pop(key, None)
             if key in stored:
@@ -258,6 +260,7 @@ class StagedTransaction:
         write.updated = [node for key, node in self._nodes.items() if key not in self._created]
         write.removed = list(self._removed)
         write.edges = list(self._edges.values())
+        write.ends = self._heads
         return write
 
     def committed(self) -> None:

@@ -201,30 +201,31 @@ def test_several_may_make_the_schema_at_once(new_database, neo4j_query):
     for thread in threads:
         thread.join()
     assert errors == []
-    assert neo4j_query("MATCH (m:Meta) RETURN m.name, m.schema_version") == [["lethe", 1]]
+    assert neo4j_query("MATCH (m:Meta) RETURN m.name, m.schema_version") == [["lethe", 2]]
     made = neo4j_query(
         "SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'lethe_' RETURN name ORDER BY name"
     )
     assert [name for (name,) in made] == ["lethe_id", "lethe_meta", "lethe_session", "lethe_short_id"]
     states = neo4j_query("SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'lethe_' RETURN state")
-    assert len(states) == 7
+    assert len(states) == 8
 
 
 def test_a_newer_store_is_refused_and_left_alone(url, store, neo4j_query):
     assert store
-    neo4j_query("MATCH (m:Meta) SET m.schema_version = 2")
+    neo4j_query("MATCH (m:Meta) SET m.schema_version = 3")
     try:
-        with pytest.raises(StoreVersionError, match=r"version 2.*newer"):
+        with pytest.raises(StoreVersionError, match=r"version 3.*newer"):
             open_store(url)
-        assert neo4j_query("MATCH (m:Meta) RETURN m.schema_version") == [[2]]
+        assert neo4j_query("MATCH (m:Meta) RETURN m.schema_version") == [[3]]
     finally:
-        neo4j_query("MATCH (m:Meta) SET m.schema_version = 1")
+        neo4j_query("MATCH (m:Meta) SET m.schema_version = 2")
 
 
 def test_other_data_in_the_database_is_left_alone(store, new_world, neo4j_query):
     neo4j_query("CREATE (:Person {name: 'Ada', id: 'x'})-[:KNOWS]->(:Session {name: 'theirs'})")
     world = new_world(store)
     world.evidence()
+    assert [state.session_id for state in store.list_sessions()] == [world.id]
     store.release_lease(world.lease)
     store.delete_session(world.id)
     rows = neo4j_query("MATCH (p:Person)-[:KNOWS]->(s) RETURN p.name, s.name")

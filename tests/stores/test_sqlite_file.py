@@ -131,7 +131,7 @@ def test_a_newer_store_is_refused_and_left_alone(filled):
     with contextlib.closing(sqlite3.connect(filled, isolation_level=None)) as database:
         database.execute("UPDATE meta SET value = value + 1")
     before = filled.read_bytes()
-    with pytest.raises(StoreVersionError, match=r"graph\.db.*version 2.*newer"):
+    with pytest.raises(StoreVersionError, match=r"graph\.db.*version 3.*newer"):
         SqliteStore(filled)
     assert filled.read_bytes() == before
 
@@ -294,7 +294,9 @@ def test_a_full_disk_loses_nothing_committed_and_says_what_to_do(tmp_path, by):
         "UPDATE evidence SET base_strength = 0.9",
         "UPDATE evidence SET strength = 2",
         "UPDATE task SET embedding = 7",
-        "INSERT INTO edge (session, type, source, target, sequence) VALUES (1, 'LIKES', 'a', 'b', 99)",
+        "INSERT INTO edge VALUES (1, 'LIKES', 't', 1, 1, 9" + ", NULL" * 10 + ")",
+        "INSERT INTO edge VALUES (1, 'PRODUCED', 'e', 1, 1, 9" + ", NULL" * 10 + ")",
+        "INSERT INTO edge VALUES (1, 'SIMILAR_TO', 'e', 1, 1, 9" + ", NULL" * 10 + ")",
     ],
 )
 def test_the_file_itself_holds_what_must_not_change(path, new_world, statement):

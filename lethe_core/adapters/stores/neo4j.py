@@ -21,6 +21,7 @@ from lethe_core.adapters.stores.neo4j_commit import write_staged
 from lethe_core.adapters.stores.neo4j_connection import Neo4jConnection
 from lethe_core.adapters.stores.neo4j_deletion import delete_session, finish_deletions, is_being_deleted
 from lethe_core.adapters.stores.neo4j_loading import load_session
+from lethe_core.adapters.stores.neo4j_migrations import prepare_schema
 from lethe_core.adapters.stores.neo4j_reader import Known, Neo4jReader, new_token
 from lethe_core.adapters.stores.neo4j_record import (
     Record,
@@ -31,7 +32,7 @@ from lethe_core.adapters.stores.neo4j_record import (
     read_record,
 )
 from lethe_core.adapters.stores.neo4j_restoring import restore_session
-from lethe_core.adapters.stores.neo4j_schema import missing_schema, prepare_schema
+from lethe_core.adapters.stores.neo4j_schema import missing_schema
 from lethe_core.adapters.stores.turns import Turns
 from lethe_core.errors import DuplicateError, SessionNotFoundError
 from lethe_core.graph.dump import Counters, SessionDump
@@ -75,13 +76,13 @@ class Neo4jStore:
         self._connection = Neo4jConnection(
             parse_address(url), credentials or Credentials.from_environment(), retry_seconds=retry_seconds
         )
+        self._turns = Turns()
+        self._known: Known | None = None  # of the session that was used last
         try:
-            prepare_schema(self._connection)
+            prepare_schema(self, self._connection)
         except BaseException:
             self._connection.close()
             raise
-        self._turns = Turns()
-        self._known: Known | None = None  # of the session that was used last
 
     @property
     def url(self) -> str:

@@ -13,7 +13,7 @@ from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.errors import SessionNotFoundError
 from lethe_core.graph.dump import Counters
 from lethe_core.graph.nodes import SessionId
-from lethe_core.graph.serial import decode_state, series_mark
+from lethe_core.graph.serial import decode_state
 from lethe_core.graph.session_state import SessionState
 
 _LOCK: Final = "MATCH (s:Session {session_id: $session}) SET s.session_lock = $token"
@@ -24,15 +24,14 @@ _READ: Final = (
     "s.session_revision, s.session_token, s.session_owner, s.session_until, s.session_epoch, "
     "s.session_starts, datetime.realtime().epochMillis / 1000.0"
 )
-_LIST: Final = (
-    "MATCH (s:Session) WHERE s.session_state CONTAINS $mark RETURN s.session_state, s.session_updated_at "
-    "ORDER BY s.session_created_at, s.session_id"
-)
+_LISTED: Final = "RETURN s.session_state, s.session_updated_at ORDER BY s.session_created_at, s.session_id"
+_LIST: Final = f"MATCH (s:Session) WHERE s.session_state IS NOT NULL {_LISTED}"  # others may call theirs so
+_LIST_SERIES: Final = f"MATCH (s:Session {{session_series: $series}}) {_LISTED}"
 # Two sessions of a series lock two nodes of their own: what they have in common is the database.
 _LOCK_ALL: Final = "MATCH (m:Meta {name: 'lethe'}) SET m.lock = $token"
 _OTHERS: Final = (
-    "MATCH (s:Session) WHERE s.session_owner <> '' AND s.session_until > $now AND s.session_id <> $session "
-    "AND s.session_state CONTAINS $mark RETURN s.session_id"
+    "MATCH (s:Session {session_series: $series}) WHERE s.session_owner <> '' AND s.session_until > $now "
+    "AND s.session_id <> $session RETURN s.session_id"
 )
 
 
@@ -81,6 +80,7 @@ def new_record(
     """The properties of a session that nobody has worked on in this database yet."""
     return {
         "session_state": text,
+        "session_series": state.series,
         "session_dimension": dimension,
         "session_created_at": state.created_at,
         "session_updated_at": state.updated_at,
@@ -98,13 +98,11 @@ def new_record(
 
 def list_states(tx: ManagedTransaction, series: str = "") -> list[SessionState]:
     """All sessions, or those of one series, oldest first."""
-    states = [
+    found = tx.run(_LIST_SERIES if series else _LIST, series=series)
+    return [
         replace(decode_state(text), updated_at=updated_at)
-        for text, updated_at in (
-            found.values() for found in tx.run(_LIST, mark=series_mark(series) if series else "{")
-        )
+        for text, updated_at in (record.values() for record in found)
     ]
-    return [state for state in states if not series or state.series == series]
 
 
 def held_in_series(tx: ManagedTransaction, record: Record, url: str, token: str) -> Record | None:
@@ -113,9 +111,9 @@ def held_in_series(tx: ManagedTransaction, record: Record, url: str, token: str)
     if not series:
         return None
     tx.run(_LOCK_ALL, token=token).consume()
-    found = tx.run(_OTHERS, now=record.now, session=record.state.session_id, mark=series_mark(series))
+    found = tx.run(_OTHERS, now=record.now, session=record.state.session_id, series=series)
     for name in [row[0] for row in found]:
         other = read_record(tx, name, url)
-        if other.state.series == series and other.held:
+        if other.held:
             return other
     return None

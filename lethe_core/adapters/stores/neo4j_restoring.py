@@ -14,7 +14,7 @@ from lethe_core.adapters.stores.neo4j_deletion import finish_deletions, is_being
 from lethe_core.adapters.stores.neo4j_reader import new_token
 from lethe_core.adapters.stores.neo4j_record import new_record
 from lethe_core.errors import DuplicateError, StoreError
-from lethe_core.graph.dump import SessionDump
+from lethe_core.graph.dump import SessionDump, check_ends
 from lethe_core.graph.nodes import EdgeType, EvidenceNode, TaskNode
 
 _TAKEN: Final = "MATCH (s:Session {session_id: $session}) RETURN s.id"
@@ -58,7 +58,7 @@ def restore_session(connection: Neo4jConnection, dump: SessionDump) -> None:
         if done < number:
             (count,) = tx.run(query, rows=batch, session=session).single(strict=True).values()
             if count != len(batch):
-                raise StoreError(f"session {session} has edges without their nodes: `lethe store check`")
+                raise StoreError(f"nodes of session {session} were removed while its copy was being made")
             tx.run(_DONE, session=session, number=number).consume()
 
     def show(tx: ManagedTransaction) -> None:
@@ -68,6 +68,7 @@ def restore_session(connection: Neo4jConnection, dump: SessionDump) -> None:
         if not shown:
             raise StoreError(f"the copy of session {session} was removed while it was being made")
 
+    check_ends(dump)
     finish_deletions(connection)
     try:
         connection.write(begin)

@@ -10,9 +10,8 @@ from typing import Final
 from neo4j import ManagedTransaction
 
 from lethe_core.adapters.stores.neo4j_connection import Neo4jConnection
-from lethe_core.errors import StoreVersionError
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 STATEMENTS: Final = (
     "CREATE CONSTRAINT lethe_id IF NOT EXISTS FOR (n:Lethe) REQUIRE n.id IS UNIQUE",
@@ -24,6 +23,7 @@ STATEMENTS: Final = (
     # For whoever asks the database which tasks are ready.
     "CREATE INDEX lethe_task_status IF NOT EXISTS FOR (n:TaskNode) ON (n.session_id, n.status)",
     "CREATE INDEX lethe_evidence IF NOT EXISTS FOR (n:EvidenceNode) ON (n.session_id)",
+    "CREATE INDEX lethe_series IF NOT EXISTS FOR (n:Session) ON (n.session_series)",
 )
 
 _READ: Final = "MATCH (m:Meta {name: 'lethe'}) RETURN m.schema_version AS version"
@@ -31,18 +31,26 @@ _READ: Final = "MATCH (m:Meta {name: 'lethe'}) RETURN m.schema_version AS versio
 _MARK: Final = "MERGE (m:Meta {name: 'lethe'}) ON CREATE SET m.schema_version = $version"
 
 
-def prepare_schema(connection: Neo4jConnection) -> None:
-    """Make what the store needs when the database is new to it.
+def stored_version(connection: Neo4jConnection) -> int | None:
+    """The version of the store in a database; None when it is new to Lethe."""
 
-    Raises StoreVersionError for a schema of another version, which is left as it is.
-    """
-    if _known(connection):
-        return
-    # A schema's statement takes a transaction of its own.
-    for statement in STATEMENTS:
-        connection.run(statement)
+    def read(tx: ManagedTransaction) -> int | None:
+        record = tx.run(_READ).single()
+        return None if record is None else int(record["version"])
+
+    return connection.read(read)
+
+
+def make_schema(connection: Neo4jConnection) -> None:
+    """Make what a store needs in a database that is new to it."""
+    make_indexes(connection)
     connection.run(_MARK, version=SCHEMA_VERSION)
-    _known(connection)
+
+
+def make_indexes(connection: Neo4jConnection) -> None:
+    """Make those constraints and indexes that are not there."""
+    for statement in STATEMENTS:
+        connection.run(statement)  # in a transaction of its own: none may hold anything else
 
 
 def missing_schema(connection: Neo4jConnection) -> list[str]:
@@ -61,23 +69,3 @@ def missing_schema(connection: Neo4jConnection) -> list[str]:
         for name in names
         if found.get(name) != "ONLINE"
     ]
-
-
-def _known(connection: Neo4jConnection) -> bool:
-    def read(tx: ManagedTransaction) -> int | None:
-        record = tx.run(_READ).single()
-        return None if record is None else int(record["version"])
-
-    version = connection.read(read)
-    if version is None:
-        return False
-    if version > SCHEMA_VERSION:
-        raise StoreVersionError(
-            f"the store {connection.url} has schema version {version}, this Lethe knows {SCHEMA_VERSION}: "
-            "use the newer Lethe that wrote it, or another --store"
-        )
-    if version < SCHEMA_VERSION:
-        raise StoreVersionError(
-            f"the store {connection.url} has schema version {version}, which no Lethe has ever written"
-        )
-    return True

@@ -17,12 +17,14 @@ from lethe_core.adapters.stores.bulk import collector_paused
 from lethe_core.adapters.stores.leases import busy, check_starts, lost, series_busy
 from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.adapters.stores.sqlite_connection import SqliteConnection
+from lethe_core.adapters.stores.sqlite_loading import load_graph
 from lethe_core.adapters.stores.sqlite_reader import SqliteReader
 from lethe_core.adapters.stores.turns import Turns
 from lethe_core.errors import DuplicateError, SessionNotFoundError
-from lethe_core.graph.dump import Counters, SessionDump
+from lethe_core.graph.dump import Counters, SessionDump, check_ends
 from lethe_core.graph.nodes import Edge, EvidenceNode, Node, SessionId, TaskNode
-from lethe_core.graph.serial import decode_state, series_mark
+from lethe_core.graph.rules import head_of
+from lethe_core.graph.serial import decode_state
 from lethe_core.graph.session_state import Lease, SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.staging import OpenSession, StagedTransaction, StagedWrite, prepare_session
@@ -75,9 +77,12 @@ class SqliteStore:
                 raise DuplicateError(f"a node with the root's id {root.id} exists already in {self.url}")
             try:
                 cursor = database.execute(
-                    "INSERT INTO session (id, state, dimension, created_at, updated_at, last_task, "
-                    "last_evidence, last_edge) VALUES (?, ?, ?, ?, ?, 1, 0, 0)",
-                    (state.session_id, text, len(root.embedding), state.created_at, state.updated_at),
+                    "INSERT INTO session (id, state, dimension, created_at, updated_at, series, last_task, "
+                    "last_evidence, last_edge) VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0)",
+                    (
+                        *(state.session_id, text, len(root.embedding)),
+                        *(state.created_at, state.updated_at, state.series),
+                    ),
                 )
                 assert cursor.lastrowid is not None
                 database.execute(rows.INSERT_TASK, rows.task_row(root, cursor.lastrowid))
@@ -95,21 +100,15 @@ class SqliteStore:
     def list_sessions(self, series: str = "") -> list[SessionState]:
         with self._connection.reading() as database:
             found = database.execute(
-                "SELECT state, updated_at FROM session WHERE instr(state, ?) ORDER BY created_at, key",
-                (series_mark(series) if series else "{",),
+                rows.SELECT_SERIES if series else rows.SELECT_SESSIONS, (series,) if series else ()
             ).fetchall()
-        states = [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
-        return [state for state in states if not series or state.series == series]
+        return [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
         with collector_paused(), self._connection.reading() as database:
-            key = (self._record(database, session_id).key,)
-            found = database.execute(rows.SELECT_TASKS, key)
-            nodes: list[Node] = [rows.task_from(row, session_id) for row in found]
-            found = database.execute(rows.SELECT_EVIDENCES, key)
-            nodes += [rows.evidence_from(row, session_id) for row in found]
-            edges = sorted(database.execute(rows.SELECT_EDGES, key), key=itemgetter(0))
-            return GraphSnapshot.build(nodes, map(rows.edge_from, edges))
+            key = self._record(database, session_id).key
+            nodes, edges = load_graph(database, key, session_id)
+            return GraphSnapshot.build(nodes, map(itemgetter(1), edges))
 
     @contextmanager
     def transaction(self, lease: Lease) -> Iterator[StagedTransaction]:
@@ -170,33 +169,27 @@ class SqliteStore:
     def dump_session(self, session_id: SessionId) -> SessionDump:
         with collector_paused(), self._connection.reading() as database:
             record = self._record(database, session_id)
-            key = (record.key,)
-            (text,) = database.execute("SELECT state FROM session WHERE key = ?", key).fetchone()
-            nodes: list[Node] = [
-                rows.task_from(row, session_id) for row in database.execute(rows.SELECT_TASKS, key)
-            ]
-            nodes += [
-                rows.evidence_from(row, session_id) for row in database.execute(rows.SELECT_EVIDENCES, key)
-            ]
-            edges = sorted(database.execute(rows.SELECT_EDGES, key), key=itemgetter(0))
-        numbered = tuple((row[0], rows.edge_from(row)) for row in edges)
-        return SessionDump(record.state, text, record.dimension, record.counters, tuple(nodes), numbered)
+            (text,) = database.execute("SELECT state FROM session WHERE key = ?", (record.key,)).fetchone()
+            nodes, edges = load_graph(database, record.key, session_id)
+        return SessionDump(record.state, text, record.dimension, record.counters, tuple(nodes), tuple(edges))
 
     def restore_session(self, dump: SessionDump) -> None:
         state, counters = dump.state, dump.counters
+        check_ends(dump)
+        ends = {node.id: head_of(node) for node in dump.nodes}
         with self._connection.writing() as database:
             try:
                 cursor = database.execute(
-                    "INSERT INTO session (id, state, dimension, created_at, updated_at, last_task, "
-                    "last_evidence, last_edge) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO session (id, state, dimension, created_at, updated_at, series, last_task, "
+                    "last_evidence, last_edge) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         *(state.session_id, dump.state_text, dump.dimension),
-                        *(state.created_at, state.updated_at),
+                        *(state.created_at, state.updated_at, state.series),
                         *(counters.task, counters.evidence, counters.edge),
                     ),
                 )
                 assert cursor.lastrowid is not None
-                self._insert(database, dump.nodes, dump.edges, cursor.lastrowid)
+                self._insert(database, dump.nodes, dump.edges, ends, cursor.lastrowid)
             except sqlite3.IntegrityError as error:
                 raise DuplicateError(
                     f"session {state.session_id!r}, or one of its nodes, exists already in {self.url} "
@@ -265,7 +258,7 @@ class SqliteStore:
             if fenced.rowcount != 1:
                 raise lost(lease)
             try:
-                self._insert(database, write.created, (), session)
+                self._insert(database, write.created, (), {}, session)
             except sqlite3.IntegrityError as error:
                 raise DuplicateError(
                     f"an id given to a new node is taken in another session: {error}"
@@ -278,12 +271,17 @@ class SqliteStore:
                 rows.UPDATE_EVIDENCE,
                 [rows.update_row(node, session) for node in write.updated if isinstance(node, EvidenceNode)],
             )
-            database.executemany(rows.DELETE_EDGE, [rows.key_row(key, session) for key in write.removed])
-            self._insert(database, (), write.edges, session)
+            removed = [rows.key_row(key, write.ends, session) for key in write.removed]
+            database.executemany(rows.DELETE_EDGE, removed)
+            self._insert(database, (), write.edges, write.ends, session)
 
     @staticmethod
     def _insert(
-        database: sqlite3.Connection, nodes: Iterable[Node], edges: Iterable[tuple[int, Edge]], session: int
+        database: sqlite3.Connection,
+        nodes: Iterable[Node],
+        edges: Iterable[tuple[int, Edge]],
+        ends: rows.Ends,
+        session: int,
     ) -> None:
         tasks = [rows.task_row(node, session) for node in nodes if isinstance(node, TaskNode)]
         database.executemany(rows.INSERT_TASK, tasks)
@@ -291,7 +289,8 @@ class SqliteStore:
         database.executemany(rows.INSERT_EVIDENCE, evidence)
         # In the order of the table's key, each page is written once: 50,000 edges in half the time.
         links = sorted(
-            (rows.edge_row(number, edge, session) for number, edge in edges), key=itemgetter(1, 2, 3)
+            (rows.edge_row(number, edge, ends, session) for number, edge in edges),
+            key=itemgetter(1, 2, 3, 4),
         )
         database.executemany(rows.UPSERT_EDGE, links)
 
@@ -319,9 +318,9 @@ class SqliteStore:
         if not record.state.series:
             return
         for (name,) in database.execute(
-            "SELECT id FROM session WHERE owner != '' AND until > ? AND key != ? AND instr(state, ?)",
-            (now, record.key, series_mark(record.state.series)),
+            "SELECT id FROM session WHERE owner != '' AND until > ? AND key != ? AND series = ?",
+            (now, record.key, record.state.series),
         ).fetchall():
             other = self._record(database, name)
-            if other.state.series == record.state.series and self._is_held(other, now):
+            if self._is_held(other, now):
                 raise series_busy(other.state.series, name, other.owner, other.until)

@@ -12,11 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from lethe_core.adapters.stores.encoding import lone_surrogates_refused
+from lethe_core.adapters.stores.migrations import due, told
 from lethe_core.adapters.stores.mounts import network_type
+from lethe_core.adapters.stores.sqlite_migrations import MIGRATIONS, migrate
 from lethe_core.adapters.stores.sqlite_schema import APPLICATION_ID, SCHEMA_VERSION, STATEMENTS
-from lethe_core.errors import InvalidValueError, StoreError, StoreUnavailableError, StoreVersionError
+from lethe_core.errors import StoreError, StoreUnavailableError
 
 OLDEST_SQLITE: Final = (3, 37, 0)  # STRICT tables
+
+MIGRATION_SECONDS: Final = 600.0  # that another process may take to bring the store up to date
 
 CACHE_KIB: Final = 32 * 1024  # SQLite's 2 MB spill in the middle of a transaction of some 1,000 nodes
 
@@ -103,11 +108,8 @@ class SqliteConnection:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
-            yield
-        except UnicodeEncodeError as error:
-            raise InvalidValueError(
-                f"text with a lone surrogate names nothing in the store: {error.object!r}"
-            ) from None
+            with lone_surrogates_refused():
+                yield
         except sqlite3.Error as error:
             raise _translated(error, self.path, self._busy_seconds) from error
 
@@ -117,38 +119,49 @@ class SqliteConnection:
         execute("PRAGMA foreign_keys = ON")
         execute("PRAGMA temp_store = MEMORY")
         execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        self._refuse_foreign()
+        version = self._version()
         self._enter_wal()
-        with self._transaction("BEGIN IMMEDIATE"):
-            if not self._refuse_foreign():
-                for statement in STATEMENTS:
-                    execute(statement)
-                execute("INSERT INTO meta VALUES ('schema_version', ?)", (SCHEMA_VERSION,))
-                execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        if version is None:
+            self._make()
+        elif version < SCHEMA_VERSION:
+            self._bring_up(version)
 
-    def _refuse_foreign(self) -> bool:
-        """Whether the file is a store of this version; False when it is still empty."""
+    def _make(self) -> None:
+        with self._transaction("BEGIN IMMEDIATE"):
+            if self._version() is not None:
+                return  # another process was faster
+            for statement in STATEMENTS:
+                self._connection.execute(statement)
+            self._connection.execute("INSERT INTO meta VALUES ('schema_version', ?)", (SCHEMA_VERSION,))
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+    def _bring_up(self, version: int) -> None:
+        """Migrate the store, once another process that may be at it already has ended."""
+        self._connection.execute(f"PRAGMA busy_timeout = {round(MIGRATION_SECONDS * 1000)}")
+        with told(self.path, version, SCHEMA_VERSION) as begin, self._transaction("BEGIN IMMEDIATE"):
+            version = self._version() or version
+            if version < SCHEMA_VERSION:
+                migrate(self._connection, self.path, version, begin)
+        self._connection.execute(f"PRAGMA busy_timeout = {round(self._busy_seconds * 1000)}")
+
+    def _version(self) -> int | None:
+        """The version of the store; None when the file is still empty.
+
+        Raises StoreUnavailableError (another program's), StoreVersionError (newer, or unheard of).
+        """
         execute = self._connection.execute
         (mark,) = execute("PRAGMA application_id").fetchone()
         (tables,) = execute("SELECT count(*) FROM sqlite_schema").fetchone()
         if mark == 0 and tables == 0:
-            return False
+            return None
         if mark != APPLICATION_ID:
             raise StoreUnavailableError(
                 f"{self.path} is a database of another program, and left untouched (choose another --store)"
             )
         row = execute("SELECT value FROM meta WHERE name = 'schema_version'").fetchone()
-        version = row[0] if row else 0
-        if version > SCHEMA_VERSION:
-            raise StoreVersionError(
-                f"the store {self.path} has schema version {version}, this Lethe knows {SCHEMA_VERSION}: "
-                "use the newer Lethe that wrote it, or another --store"
-            )
-        if version < SCHEMA_VERSION:
-            raise StoreVersionError(
-                f"the store {self.path} has schema version {version}, which no Lethe has ever written"
-            )
-        return True
+        version = int(row[0]) if row else 0
+        due(MIGRATIONS, version, SCHEMA_VERSION, self.path)
+        return version
 
     def _enter_wal(self) -> None:
         # Changing the journal's mode does not wait for other processes by itself.

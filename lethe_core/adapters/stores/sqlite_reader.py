@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from lethe_core.adapters.stores import sqlite_rows as rows
 from lethe_core.adapters.stores.sqlite_connection import SqliteConnection
-from lethe_core.graph.nodes import EdgeType, Node, NodeId, SessionId, ShortId, TaskStatus
+from lethe_core.graph.nodes import Node, NodeId, SessionId, ShortId, TaskStatus
 from lethe_core.graph.rules import EVIDENCE, TASK, NodeHead
 from lethe_core.graph.snapshot import EdgeKey
 
@@ -59,21 +59,27 @@ class SqliteReader:
         )
 
     def existing_edges(self, keys: Collection[EdgeKey]) -> set[EdgeKey]:
-        wanted = json.dumps([[edge_type.value, source, target] for edge_type, source, target in keys])
+        ends = self.heads({end for _, *both in keys for end in both})
+        asked = [key for key in keys if key[1] in ends and key[2] in ends]
+        wanted = json.dumps([rows.key_row(key, ends, self._session)[1:] for key in asked])
         with self._connection.reading_once() as database:
             found = database.execute(
-                "SELECT edge.type, edge.source, edge.target FROM json_each(?) AS wanted CROSS JOIN edge "
+                "SELECT wanted.key FROM json_each(?) AS wanted CROSS JOIN edge "
                 "ON edge.session = ? AND edge.type = json_extract(wanted.value, '$[0]') "
-                "AND edge.source = json_extract(wanted.value, '$[1]') "
-                "AND edge.target = json_extract(wanted.value, '$[2]')",
+                "AND edge.letter = json_extract(wanted.value, '$[1]') "
+                "AND edge.target = json_extract(wanted.value, '$[2]') "
+                "AND edge.source = json_extract(wanted.value, '$[3]')",
                 (wanted, self._session),
             ).fetchall()
-        return {(EdgeType(row[0]), row[1], row[2]) for row in found}
+        return {asked[number] for (number,) in found}
 
     def dag_edges(self) -> Iterable[tuple[NodeId, NodeId]]:
         with self._connection.reading_once() as database:
             return database.execute(
-                "SELECT source, target FROM edge WHERE session = ? AND type IN ('SUBTASK_OF', 'DEPENDS_ON')",
+                "SELECT source.id, target.id FROM edge "
+                "JOIN task AS source ON source.session = edge.session AND source.sequence = edge.source "
+                "JOIN task AS target ON target.session = edge.session AND target.sequence = edge.target "
+                "WHERE edge.session = ? AND edge.type IN ('SUBTASK_OF', 'DEPENDS_ON')",
                 (self._session,),
             ).fetchall()
 

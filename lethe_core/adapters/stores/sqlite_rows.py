@@ -1,5 +1,7 @@
 """Nodes and edges as rows of the SQLite store, in both directions, with the statements that move them."""
 
+from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from lethe_core.graph.nodes import (
@@ -8,16 +10,21 @@ from lethe_core.graph.nodes import (
     EvidenceKind,
     EvidenceNode,
     Node,
+    NodeId,
     SessionId,
     Similarity,
     TaskNode,
     TaskStatus,
 )
+from lethe_core.graph.rules import TASK, NodeHead
 from lethe_core.graph.serial import decode_vector, encode_vector
 from lethe_core.graph.snapshot import EdgeKey
 
 Row: TypeAlias = tuple[Any, ...]
+Ends: TypeAlias = Mapping[NodeId, NodeHead]  # of edges: what they are written down by
 
+SELECT_SESSIONS: Final = "SELECT state, updated_at FROM session ORDER BY created_at, key"
+SELECT_SERIES: Final = "SELECT state, updated_at FROM session WHERE series = ? ORDER BY created_at, key"
 SELECT_TASKS: Final = """
     SELECT id, short_id, sequence, created_at, description, embed_text, embedding, status, result_summary,
         result_embedding, prepared_prompt, antifocus, failure_reason, n_productive, last_selected
@@ -53,24 +60,27 @@ INSERT_EVIDENCE: Final = """
 UPDATE_EVIDENCE: Final = "UPDATE evidence SET strength = ?, superseded = ? WHERE session = ? AND id = ?"
 # Sorted by its first column afterwards: SQLite takes twice as long for it.
 SELECT_EDGES: Final = """
-    SELECT sequence, type, source, target, cosine, entail_fwd, entail_bwd, support, contradiction,
+    SELECT sequence, type, letter, source, target, cosine, entail_fwd, entail_bwd, support, contradiction,
         equivalence, independence, confidence, direction, polarity
     FROM edge WHERE session = ?
 """
 # An edge that exists keeps its number, hence its place in the order of creation.
 UPSERT_EDGE: Final = """
-    INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (session, type, source, target) DO UPDATE SET
+    INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (session, type, letter, target, source) DO UPDATE SET
         cosine = excluded.cosine, entail_fwd = excluded.entail_fwd, entail_bwd = excluded.entail_bwd,
         support = excluded.support, contradiction = excluded.contradiction,
         equivalence = excluded.equivalence, independence = excluded.independence,
         confidence = excluded.confidence, direction = excluded.direction, polarity = excluded.polarity
 """
-DELETE_EDGE: Final = "DELETE FROM edge WHERE session = ? AND type = ? AND source = ? AND target = ?"
+DELETE_EDGE: Final = (
+    "DELETE FROM edge WHERE session = ? AND type = ? AND letter = ? AND target = ? AND source = ?"
+)
 
 _STATUSES: Final = {status.value: status for status in TaskStatus}
 _KINDS: Final = {kind.value: kind for kind in EvidenceKind}
 _TYPES: Final = {edge_type.value: edge_type for edge_type in EdgeType}
+_TO_EVIDENCE: Final = EdgeType.PRODUCED.value  # every other edge joins two nodes of one kind
 _NO_SCORES: Final = (None,) * 10
 
 
@@ -129,10 +139,27 @@ def evidence_from(row: Row, session_id: SessionId) -> EvidenceNode:
     )
 
 
-def edge_from(row: Row) -> Edge:
-    """A row of SELECT_EDGES as an edge."""
-    similarity = None if row[4] is None else Similarity(*row[4:])
-    return Edge(_TYPES[row[1]], row[2], row[3], similarity)
+class Numbered(dict[int, NodeId]):
+    """The ids of one kind of nodes by their sequences; a number without a node stands for itself."""
+
+    def __init__(self, letter: str, nodes: Iterable[Node]) -> None:
+        super().__init__((node.sequence, node.id) for node in nodes)
+        self._letter = letter
+
+    def __missing__(self, number: int) -> NodeId:
+        # A hand at the file took the node: a check has to be able to say so.
+        return NodeId(f"{self._letter}#{number}")
+
+
+def edges_from(found: Iterable[Row], tasks: Numbered, evidence: Numbered) -> list[tuple[int, Edge]]:
+    """Rows of SELECT_EDGES as edges, by their numbers."""
+    edges = []
+    for number, name, letter, source, target, *scores in sorted(found, key=itemgetter(0)):
+        sources = tasks if letter == TASK else evidence
+        targets = evidence if name == _TO_EVIDENCE else sources
+        similarity = None if scores[0] is None else Similarity(*scores)
+        edges.append((number, Edge(_TYPES[name], sources[source], targets[target], similarity)))
+    return edges
 
 
 def task_row(node: TaskNode, session: int) -> Row:
@@ -191,7 +218,7 @@ def update_row(node: Node, session: int) -> Row:
     return (node.strength, int(node.superseded), session, node.id)
 
 
-def edge_row(number: int, edge: Edge, session: int) -> Row:
+def edge_row(number: int, edge: Edge, ends: Ends, session: int) -> Row:
     """For UPSERT_EDGE."""
     similarity = edge.similarity
     scores: Row = _NO_SCORES
@@ -208,12 +235,13 @@ def edge_row(number: int, edge: Edge, session: int) -> Row:
             similarity.direction,
             similarity.polarity,
         )
-    return (session, edge.type.value, edge.source, edge.target, number, *scores)
+    return (*key_row(edge.key, ends, session), number, *scores)
 
 
-def key_row(key: EdgeKey, session: int) -> Row:
-    """For DELETE_EDGE."""
-    return (session, key[0].value, key[1], key[2])
+def key_row(key: EdgeKey, ends: Ends, session: int) -> Row:
+    """For DELETE_EDGE: the edge's key in the table."""
+    source = ends[key[1]]
+    return (session, key[0].value, source.letter, ends[key[2]].sequence, source.sequence)
 
 
 def _task_changes(node: TaskNode) -> Row:

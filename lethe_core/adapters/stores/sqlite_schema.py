@@ -3,11 +3,42 @@
 from typing import Final
 
 APPLICATION_ID: Final = 0x4C657468  # "Leth", in the file's header
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+
+SERIES: Final = "series TEXT NOT NULL DEFAULT ''"  # of a session; as it stands in its state
+SERIES_INDEX: Final = "CREATE INDEX session_series ON session (series) WHERE series <> ''"
+
+# Ends by their sequences: the letter is the source's, and of the target all but PRODUCED's. The later end
+# comes first in the key, so that new edges go to the end of the table: by UUIDs, each had a page of its own
+# to be written, and an edge cost twice as much among 500,000 as among 50,000.
+EDGE: Final = """
+    CREATE TABLE edge (
+        session INTEGER NOT NULL REFERENCES session (key) ON DELETE CASCADE,
+        type TEXT NOT NULL
+            CHECK (type IN ('SUBTASK_OF', 'DEPENDS_ON', 'PRODUCED', 'SUPERSEDES', 'SIMILAR_TO')),
+        letter TEXT NOT NULL CHECK (letter IN ('t', 'e')),
+        target INTEGER NOT NULL,
+        source INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        cosine REAL,
+        entail_fwd REAL,
+        entail_bwd REAL,
+        support REAL,
+        contradiction REAL,
+        equivalence REAL,
+        independence REAL,
+        confidence REAL,
+        direction REAL,
+        polarity REAL,
+        PRIMARY KEY (session, type, letter, target, source),
+        CHECK ((type = 'SIMILAR_TO') = (cosine IS NOT NULL)),
+        CHECK (type = 'SIMILAR_TO' OR letter = iif(type = 'SUPERSEDES', 'e', 't'))
+    ) STRICT, WITHOUT ROWID
+"""
 
 STATEMENTS: Final = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT",
-    """
+    f"""
     CREATE TABLE session (
         key INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -22,9 +53,11 @@ STATEMENTS: Final = (
         owner TEXT NOT NULL DEFAULT '',
         until REAL NOT NULL DEFAULT 0,
         epoch INTEGER NOT NULL DEFAULT 0,
-        starts INTEGER NOT NULL DEFAULT 0
+        starts INTEGER NOT NULL DEFAULT 0,
+        {SERIES}
     ) STRICT
     """,
+    SERIES_INDEX,
     """
     CREATE TABLE task (
         id TEXT PRIMARY KEY,
@@ -81,28 +114,7 @@ STATEMENTS: Final = (
         UNIQUE (session, short_id)
     ) STRICT
     """,
-    """
-    CREATE TABLE edge (
-        session INTEGER NOT NULL REFERENCES session (key) ON DELETE CASCADE,
-        type TEXT NOT NULL
-            CHECK (type IN ('SUBTASK_OF', 'DEPENDS_ON', 'PRODUCED', 'SUPERSEDES', 'SIMILAR_TO')),
-        source TEXT NOT NULL,
-        target TEXT NOT NULL,
-        sequence INTEGER NOT NULL,
-        cosine REAL,
-        entail_fwd REAL,
-        entail_bwd REAL,
-        support REAL,
-        contradiction REAL,
-        equivalence REAL,
-        independence REAL,
-        confidence REAL,
-        direction REAL,
-        polarity REAL,
-        PRIMARY KEY (session, type, source, target),
-        CHECK ((type = 'SIMILAR_TO') = (cosine IS NOT NULL))
-    ) STRICT, WITHOUT ROWID
-    """,
+    EDGE,
     # The rules hold these already; here they hold against a hand at the file, too.
     """
     CREATE TRIGGER terminal_task_is_immutable BEFORE UPDATE ON task
