@@ -51,7 +51,7 @@ def campaign(
                 said(
                     f"{setting.name}, {through}: session {len(done)}, {len(outcome.kills)} kills, "
                     f"{outcome.counted.extra} calls extra, {time.monotonic() - begun:.0f} s, "
-                    f"{'equal' if not outcome.faults else f'FAULTS {outcome.faults}'}; "
+                    f"{'equal' if not outcome.faults else 'FAULTS'}; "
                     f"{sum(len(o.kills) for o in done)} of {kills} kills"
                 )
     except (FailedSessionError, SilentError) as error:

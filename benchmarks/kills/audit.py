@@ -80,6 +80,8 @@ def faults(
         found.append(f"{again} searches were made again without a kill that had cut them off")
     order = {position: at for at, position in enumerate(positions)}
     places = [order.get(position, -1) for position in history.positions]
-    if -1 in places or any(a >= b for a, b in pairwise(places)):
-        found.append(f"phases were not committed once each in their order: {history.positions}")
+    for at, (before, place) in enumerate(pairwise([-1, *places])):
+        if place <= before:
+            found.append(f"a phase was committed out of its order, or twice: {history.positions[at]}")
+            break
     return found

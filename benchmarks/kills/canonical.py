@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ _ID: Final = re.compile(
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[te]-[0-9a-f]{4,32}\b"
 )
 TIMES: Final = frozenset(("created_at", "updated_at", "seconds"))
+_BEFORE, _BEHIND = 60, 200  # characters shown around the place where two texts part
 NAMES: Final = frozenset(("uuid", "session_id", "session", "report"))
 
 
@@ -47,7 +49,11 @@ def differences(one: Any, other: Any, where: str = "") -> Iterable[str]:
         for at, (left, right) in enumerate(zip(one, other, strict=True)):
             yield from differences(left, right, f"{where}[{at}]")
     elif one != other:
-        yield f"{where.lstrip('.')}: {str(one)[:300]!r} ≠ {str(other)[:300]!r}"
+        left, right = str(one), str(other)
+        same = len(commonprefix((left, right)))
+        begin = max(0, same - _BEFORE)
+        shown = (text[begin : same + _BEHIND] for text in (left, right))
+        yield f"{where.lstrip('.')}, from character {begin}: {' ≠ '.join(map(repr, shown))}"
 
 
 def _plain(value: Any, names: dict[str, str]) -> Any:

@@ -29,8 +29,12 @@ def execute_calls(session: SessionHandle) -> int:
     pending = list(enumerate(record.calls))[len(record.results) :]
     if not pending:
         return 0
+    # As it was when the iteration began: a call finds the same whether those before it were made at the same
+    # time or by a process that has ended since.
     known = frozenset(
-        node.address for node in session.snapshot.evidence.values() if node.kind is EvidenceKind.CHUNK
+        node.address
+        for node in session.snapshot.evidence.values()
+        if node.kind is EvidenceKind.CHUNK and node.sequence <= record.evidence_mark
     )
     pool = ThreadPoolExecutor(max_workers=min(MAX_PARALLEL, len(pending)), thread_name_prefix="lethe-search")
     try:

@@ -120,7 +120,7 @@ def test_a_phase_that_comes_twice_or_is_unheard_of_is_a_fault(
     history: History, dump: SessionDump, again: tuple[object, ...]
 ) -> None:
     history.positions.append(again)
-    assert any("phases" in fault for fault in found(history, dump))
+    assert any("a phase" in fault for fault in found(history, dump))
 
 
 def test_a_file_that_is_read_again_is_a_fault(history: History, dump: SessionDump) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pytest
+
 from lethe_core.errors import SearchUnavailableError
 from lethe_core.evidence.page import SearchOutcome
 from lethe_core.evidence.provider import SearchProvider
@@ -21,6 +23,7 @@ class Gate:
 
     inner: SearchProvider
     fails: tuple[str, ...] = ()
+    ends: str = ""  # the query at which the process is told to end
     slow: str = ""
     name: str = "gate"
     skipped: tuple[Any, ...] = ()
@@ -29,6 +32,8 @@ class Gate:
     def search(self, query: str, *, known: Collection[str], deadline: float) -> SearchOutcome:
         if query in self.fails:
             raise SearchUnavailableError("the provider is down")
+        if query == self.ends:
+            raise KeyboardInterrupt
         if query == self.slow:
             assert self.other_done.wait(20)
         outcome = self.inner.search(query, known=known, deadline=deadline)
@@ -68,6 +73,28 @@ def test_a_text_that_a_second_task_finds_gets_a_second_edge_and_no_second_node(w
     outcomes = [record.outcome for record in driver.session.state.searches if record.task == child.id]
     assert outcomes[0] is CallOutcome.NEW
     assert set(outcomes[1:]) <= {CallOutcome.NOTHING}
+
+
+def test_a_call_finds_the_same_when_the_process_ended_after_the_one_before(world: Any) -> None:
+    other = {"op": "web_search", "query": "Tarn bridge mayor of Orle"}
+    whole = world.scripted([SEARCH, other], name="s-whole", search_documents=1)
+    whole.iterate()
+    ended = world.scripted([SEARCH, other], search_documents=1)
+    gated(ended, ends=other["query"])
+    with pytest.raises(KeyboardInterrupt):
+        ended.iterate()
+    assert [record.query for record in ended.session.state.searches] == [SEARCH["query"]]
+    ended.session.close()
+    again = world.scripted(search_documents=1)
+    again.iterate()
+    found = [
+        [node.content for node in driver.session.snapshot.evidence.values()] for driver in (whole, again)
+    ]
+    assert found[0] == found[1]
+    assert again.session.state.signals == whole.session.state.signals
+    assert [(r.query, r.n_new) for r in again.session.state.searches] == [
+        (r.query, r.n_new) for r in whole.session.state.searches
+    ]
 
 
 def test_being_offline_is_no_convergence_and_ends_the_loop_by_its_own_name(world: Any) -> None:
