@@ -65,11 +65,13 @@ def _wrapped(text: str, first: str = "", others: str = "") -> list[str]:
 
 
 def _closing(report: "ReportJson") -> list[str]:
+    from lethe_core.report.unread import how_many
+
     return _wrapped(
         f"{count(len(report.findings), 'finding')} from {count(len(report.sources), 'source')} · "
         f"{STOPPED.get(report.stop_reason, report.stop_reason)} · "
         f"{count(report.iterations, 'iteration')}, {duration(report.seconds)}"
-        + (f" · {count(len(report.skipped), 'source')} could not be read" if report.skipped else "")
+        + (f" · {count(how_many(report.skipped), 'source')} could not be read" if report.skipped else "")
     )
 
 

@@ -27,6 +27,7 @@ from lethe_core.report.document import (
 )
 from lethe_core.report.escaping import address, cell, inline, line
 from lethe_core.report.outcome import FINISHED
+from lethe_core.report.unread import how_many, named
 
 MAX_SKIPPED = 20  # named in the Markdown; the JSON names all
 MAX_SEARCHES = 12  # of one task
@@ -179,8 +180,8 @@ def _source(source: Source) -> str:
 def _skipped(report: Report) -> Iterator[str]:
     for skipped in report.skipped[:MAX_SKIPPED]:
         yield f"- {line(skipped.source)}: {inline(skipped.reason)}"
-    if (more := len(report.skipped) - MAX_SKIPPED) > 0:
-        yield f"- and {more} more, named in the JSON report"
+    if (more := how_many(report.skipped) - how_many(report.skipped[:MAX_SKIPPED])) > 0:
+        yield f"- and {more:,} more; report.json names {len(named(report.skipped)):,} in all"
 
 
 def _closing(report: Report) -> str:
@@ -217,7 +218,7 @@ def _counts(report: Report) -> Iterator[str]:
     for count, one, many in (
         (closing.dropped, "unsupported statement was left out", "unsupported statements were left out"),
         (closing.removed_citations, "citation to nothing was removed", "citations to nothing were removed"),
-        (len(report.skipped), "source could not be read", "sources could not be read"),
+        (how_many(report.skipped), "source could not be read", "sources could not be read"),
     ):
         if count:
             yield f"{count} {one if count == 1 else many}"

@@ -19,6 +19,7 @@ from lethe_core.errors import (
 from lethe_core.graph.nodes import SessionId, TaskNode, TaskStatus
 from lethe_core.graph.session_state import SessionPatch, SessionState, SessionStatus, SkippedSource
 from lethe_core.graph.store import GraphStore
+from lethe_core.report.unread import bounded, named
 from lethe_core.session.deps import SessionDeps
 from lethe_core.session.following import follow
 from lethe_core.session.handle import Progress, SessionHandle
@@ -26,7 +27,6 @@ from lethe_core.session.lease_keeper import LEASE_SECONDS, LeaseKeeper
 from lethe_core.session.liveness import selectable
 
 MAX_QUESTION: Final = 8_000  # characters: a longer text is a document, and belongs into the corpus
-MAX_SKIPPED: Final = 500  # unreadable sources named in a session; further ones are counted
 _SESSION_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 # What a session remembers of its settings, so that `resume` needs only its name.
@@ -239,9 +239,8 @@ def _remember(session: SessionHandle) -> None:
 
 
 def _with_unreadable(state: SessionState, deps: SessionDeps) -> tuple[SkippedSource, ...]:
-    """What the sources cannot read, behind what the session has noted: named up to a bound, then counted."""
-    found = [SkippedSource(skip.source, skip.reason) for source in deps.search for skip in source.skipped]
-    named = found[:MAX_SKIPPED]
-    if len(found) > MAX_SKIPPED:
-        named.append(SkippedSource(f"{len(found) - MAX_SKIPPED} more", "likewise unreadable"))
-    return tuple(dict.fromkeys((*state.skipped, *named)))
+    """What the sources cannot read now, behind what the session has noted."""
+    found = bounded(
+        [SkippedSource(skip.source, skip.reason) for source in deps.search for skip in source.skipped]
+    )
+    return tuple(dict.fromkeys((*named(state.skipped), *found)))

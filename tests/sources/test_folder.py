@@ -1,8 +1,11 @@
 """Walking folders: every file once, none from outside, everything left out is named."""
 
+import contextlib
 import os
+import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -91,6 +94,32 @@ def test_different_names_have_different_printable_addresses(names: list[bytes]) 
     shown = [escaped(name) for name in names]
     assert len(set(shown)) == len(names)
     assert all(text.isprintable() and text.encode("utf-8") for text in shown)
+
+
+def test_what_vanishes_between_the_listing_and_the_look_at_it_is_named(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The instant between the two cannot be met on demand: the listing itself removes what it has listed."""
+    (corpus / "late").mkdir()
+    (corpus / "late" / "a.md").write_text("a")
+    (corpus / "later").mkdir()
+    list_folder = os.scandir
+
+    def scandir(folder: Any) -> Any:
+        if isinstance(folder, int):  # rmtree's own
+            return list_folder(folder)
+        listing = list_folder(folder)
+        entries = list(listing)
+        listing.close()
+        if Path(folder) == corpus:
+            shutil.rmtree(corpus / "later")
+        if Path(folder).name == "late":
+            (corpus / "late" / "a.md").unlink()
+        return contextlib.nullcontext(iter(entries))
+
+    monkeypatch.setattr("os.scandir", scandir)
+    gone = "gone while the folder was read"
+    assert reasons(corpus) == {"corpus/late/a.md": gone, "corpus/later": gone}
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")

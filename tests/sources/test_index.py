@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -62,6 +63,22 @@ def test_progress_ends_with_all_done(corpus: Corpus, tmp_path: Path) -> None:
     read = Read()
     open_index([corpus(FILES)], tmp_path / "home", progress=read).close()
     assert read.last == (3, 3)
+
+
+def test_what_vanishes_while_the_folder_is_read_is_named(corpus: Corpus, tmp_path: Path) -> None:
+    root = corpus(FILES)
+
+    def vanish(done: int, total: int, name: str) -> None:  # noqa: ARG001 (as progress is called)
+        shutil.rmtree(root / "sub", ignore_errors=True)
+        (root / "c.csv").unlink(missing_ok=True)
+
+    index = open_index([root], tmp_path / "home", progress=vanish)
+    index.close()
+    assert [(entry.source, entry.reason) for entry in index.skipped] == [
+        ("corpus/c.csv", "gone while the folder was read"),
+        ("corpus/sub/b.txt", "gone while the folder was read"),
+    ]
+    assert [source.address for source in index.sources] == ["corpus/a.md"]
 
 
 def test_only_what_changed_is_read_again_and_what_is_gone_goes(corpus: Corpus, tmp_path: Path) -> None:

@@ -125,10 +125,31 @@ def test_pages_beyond_the_limit_are_left_out_and_said() -> None:
     assert document.note == "only the first 2 of 4 pages are read"
 
 
-@pytest.mark.parametrize("cut", [9, 40, 400])
+@pytest.mark.parametrize("cut", [9, 40, 111, 400])
 def test_a_cut_off_file_is_a_reason(cut: int) -> None:
-    with pytest.raises(SourceError, match="PDF"):
+    with pytest.raises(SourceError) as refused:
         read_pdf(pdf(f"<p>{PROSE}</p>")[:cut])
+    assert str(refused.value) == (
+        "a PDF that is cut off before its end: no text can be read from it (get the file again)"
+    )
+
+
+def test_of_a_cut_off_file_what_is_left_is_read_and_the_loss_is_said() -> None:
+    with pymupdf.open() as file:
+        for letter in "abcdef":
+            file.new_page().insert_text((60, 100), f"The frame of part {letter} was examined in the spring.")
+        whole = file.tobytes()
+    document = read_pdf(whole[: whole.index(b"endobj", len(whole) // 2) + 7])
+    assert "part a" in document.text
+    assert "part f" not in document.text
+    assert document.note == "the PDF is cut off before its end: only what is left of it is read"
+    assert read_pdf(whole).note == ""
+
+
+def test_a_damaged_file_is_a_reason() -> None:
+    whole = pdf(f"<p>{PROSE}</p>")
+    with pytest.raises(SourceError, match="a PDF that is damaged: no text can be read from it"):
+        read_pdf(whole[:60] + b"\0" * (len(whole) - 120) + whole[-60:])
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

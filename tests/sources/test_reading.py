@@ -65,7 +65,7 @@ def test_what_cannot_be_opened_is_a_reason_and_a_pipe_does_not_wait(tmp_path: Pa
     os.mkfifo(tmp_path / "pipe")
     for name, reason in (
         ("pipe", "no regular file"),
-        ("gone", "the file is gone"),
+        ("gone", "gone while the folder was read"),
         (".", "not readable|no regular"),
     ):
         with pytest.raises(SourceError, match=reason):

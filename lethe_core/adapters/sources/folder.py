@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lethe_core.adapters.sources.reading import GONE
 from lethe_core.errors import CorpusError
 from lethe_core.evidence.page import Skipped
 
@@ -125,6 +126,10 @@ def _checked(root: Path) -> Path:
     return resolved
 
 
+def _is_gone(error: BaseException) -> bool:
+    return isinstance(error, FileNotFoundError | NotADirectoryError)
+
+
 def _why(error: BaseException) -> str:
     return (error.strerror or type(error).__name__).lower() if isinstance(error, OSError) else str(error)
 
@@ -144,7 +149,7 @@ class _Walker:
                 with os.scandir(folder) as listing:
                     entries = sorted(listing, key=lambda entry: os.fsencode(entry.name))
             except OSError as error:
-                self._skip(address, f"folder not readable: {_why(error)}")
+                self._skip(address, GONE if _is_gone(error) else f"folder not readable: {_why(error)}")
                 continue
             below: list[tuple[Path, str]] = []
             for entry in entries:
@@ -171,7 +176,8 @@ class _Walker:
                 return False
             status = entry.stat(follow_symlinks=False)
         except (OSError, RuntimeError) as error:
-            self._skip(address, "a broken link or a loop of links" if entry.is_symlink() else _why(error))
+            link = "a broken link or a loop of links" if entry.is_symlink() else ""
+            self._skip(address, link or (GONE if _is_gone(error) else _why(error)))
             return False
         if stat.S_ISDIR(status.st_mode):
             return True

@@ -93,8 +93,10 @@ class FolderIndex:
         """Whether the file on disk is no longer the one that was read. Raises SourceError when it is gone."""
         try:
             status = source.file.path.stat()
+        except FileNotFoundError:
+            raise SourceError("gone since the folder was read") from None
         except OSError as error:
-            raise SourceError(f"gone since the folder was read: {error.strerror}") from error
+            raise SourceError(f"not readable any more: {error.strerror}") from error
         return (status.st_size, status.st_mtime_ns) != (source.row.size, source.row.modified_ns)
 
     def read_again(self, source: Source) -> tuple[Page, tuple[Chunk, ...]]:

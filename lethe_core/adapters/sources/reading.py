@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from lethe_core.adapters.sources.readers.document import Document
 from lethe_core.errors import SourceAccessError, SourceError
@@ -37,6 +37,7 @@ class Reading:
     note: str
 
 
+GONE: Final = "gone while the folder was read"
 _MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".rmd", ".qmd", ".mdx"))
 _TABLES = frozenset((".csv", ".tsv", ".tab"))
 _HTML = frozenset((".html", ".htm", ".xhtml"))
@@ -86,7 +87,7 @@ def load(path: Path, config: ReadConfig) -> tuple[bytes, float]:
                 raise SourceAccessError("no regular file")
             data = file.read(config.max_bytes + 1) if status.st_size <= config.max_bytes else b""
     except FileNotFoundError:
-        raise SourceAccessError("the file is gone") from None
+        raise SourceAccessError(GONE) from None
     except OSError as error:
         reason = (
             "not readable: permission denied"

@@ -14,6 +14,7 @@ from lethe_core.report.assembly import assemble
 from lethe_core.report.markdown import MAX_SKIPPED, render_markdown
 from lethe_core.report.model import ReportJson
 from lethe_core.report.to_json import render_json
+from lethe_core.report.unread import MAX_NAMED, bounded
 
 GOLDEN = Path(__file__).parent / "golden" / "railway.md"
 LEAD = "For a briefing on the Cliff Railway: "
@@ -142,6 +143,16 @@ def test_many_skipped_sources_are_named_up_to_a_bound_and_counted(session):
     assert "and 5 more" in text
     assert "25 sources could not be read" in text
     assert len(render_json(found).skipped) == MAX_SKIPPED + 5
+
+
+def test_sources_that_are_only_counted_count(session):
+    session.task("Who was Ada?", status=TaskStatus.PENDING)
+    skipped = bounded([SkippedSource(f"f{i}.bin", "binary") for i in range(MAX_NAMED + 1200)])
+    found = assemble(session.snapshot(), session.state(skipped=skipped), embedder=session.embedder)
+    text = render_markdown(found)
+    assert "and 1,680 more; report.json names 500 in all" in text
+    assert "1700 sources could not be read" in text
+    assert [entry.source for entry in render_json(found).skipped][-2:] == ["f499.bin", "1200 more"]
 
 
 def test_a_session_that_found_nothing_does_not_say_that_it_answered(session):

@@ -26,6 +26,8 @@ class PdfConfig:
 
 # Of PyMuPDF's text flags only these: ligatures are taken apart and pictures are not decoded.
 _FLAGS = 2 | 64  # TEXT_PRESERVE_WHITESPACE | TEXT_MEDIABOX_CLIP
+_END = b"%%EOF"
+_END_WITHIN = 1024  # bytes of the file's end
 _NUMBER_ONLY = re.compile(
     r"(?:page|seite|p\.)?\s*[-–—]?\s*\d{1,4}\s*(?:(?:/|of|von|de)\s*\d{1,4})?\s*[-–—]?", re.I
 )
@@ -47,13 +49,21 @@ def read_pdf(data: bytes, config: PdfConfig | None = None) -> Document:
         with opened(stream=data, filetype="pdf") as file:
             if file.needs_pass:
                 raise SourceError("a PDF that needs a password")
-            return _read(file, config)
+            return _read(file, config, cut_off=_END not in data[-_END_WITHIN:])
     except (RuntimeError, ValueError, IndexError, KeyError, TypeError) as error:  # what PyMuPDF raises
-        raise SourceError(f"a damaged PDF: {' '.join(str(error).split())[:200]}") from error
+        raise _damaged(_END not in data[-_END_WITHIN:]) from error
 
 
-def _read(file: Any, config: PdfConfig) -> Document:
+def _damaged(cut_off: bool) -> SourceError:
+    """PyMuPDF's own words ("Failed to open stream") say nothing to a person."""
+    how = "cut off before its end" if cut_off else "damaged"
+    return SourceError(f"a PDF that is {how}: no text can be read from it (get the file again)")
+
+
+def _read(file: Any, config: PdfConfig, *, cut_off: bool) -> Document:
     notes: list[str] = []
+    if cut_off and file.is_repaired:
+        notes.append("the PDF is cut off before its end: only what is left of it is read")
     count = file.page_count
     if count > config.max_pages:
         notes.append(f"only the first {config.max_pages:,} of {count:,} pages are read")
@@ -67,6 +77,8 @@ def _read(file: Any, config: PdfConfig) -> Document:
         pages.append(items)
     letters = sum(len(s.text) for items in pages for row in items if isinstance(row, list) for s in row)
     letters += sum(len(item.markdown) for items in pages for item in items if isinstance(item, Table))
+    if letters < config.min_characters and file.is_repaired:
+        raise _damaged(cut_off)
     if letters < config.min_characters:
         what = "images only (a scan: run text recognition over it first)" if empty else "no text"
         raise SourceError(f"a PDF of {count} {'page' if count == 1 else 'pages'} that holds {what}")
