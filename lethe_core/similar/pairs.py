@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import IntArray, Matrix
+from lethe_core.similar.parents import Parents
+from lethe_core.similar.prefilter import PREFILTER_FROM, Groups
 
 _BLOCK_ROWS = 1024  # a block of products of this size stays in the cache (512 to 2048 are alike)
 
@@ -37,6 +38,7 @@ def similar_pairs(
     *,
     new: IntArray | None = None,
     block_rows: int = _BLOCK_ROWS,
+    prefilter: bool | None = None,
 ) -> SimilarPairs:
     """Find every pair without a parent in common whose cosine reaches the threshold.
 
@@ -45,53 +47,68 @@ def similar_pairs(
     new: row indexes; given, only pairs with at least one of them are looked for, so that the pairs of
     a graph are the pairs of its old rows and the pairs of its new ones (pairs whose ends changed are
     the caller's to name here).
+    prefilter: whether groups of rows are compared by their centroids first, which loses no pair; None:
+    when there are at least `PREFILTER_FROM` rows and all are in play.
     Exact up to the rounding of float32 products: pairs within 1e-6 of the threshold may fall either way.
-    Raises ConfigError when the threshold is outside (0, 1].
+    Raises ConfigError when the threshold is outside (0, 1], when a vector is not finite, when there are not
+    as many parents as vectors, or when a new row is none of them.
     """
+    n = len(vectors)
     if not 0.0 < threshold <= 1.0:
         raise ConfigError(f"similar_threshold is {threshold}; it must lie above 0 and not above 1")
-    n = vectors.shape[0]
-    membership = _membership(parents)
-    rows = np.arange(n) if new is None else np.unique(new)
-    is_row = np.zeros(n, dtype=np.bool_)
-    is_row[rows] = True
+    if len(parents) != n:
+        raise ConfigError(f"{n} vectors and the parents of {len(parents)}: must be as many")
+    if not np.isfinite(vectors.sum()):
+        worst = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+        raise ConfigError(f"the embedding of row {worst} holds NaN or infinity")
+    rows = np.arange(n) if new is None else np.unique(np.asarray(new, dtype=np.int64))
+    if rows.size and not 0 <= rows[0] <= rows[-1] < n:
+        raise ConfigError(f"new rows {rows[0]} to {rows[-1]} are not all among the {n} rows")
+    if not rows.size:
+        return _ordered([], [], [])
+    known = Parents(parents)
+    if prefilter is None:
+        prefilter = new is None and n >= PREFILTER_FROM
+    groups = Groups(vectors, known.first) if prefilter else None
+    if groups is not None:
+        rows = rows[np.argsort(groups.of[rows], kind="stable")]  # a block then holds few groups
+
+    place = np.full(n, -1)  # of a row among those in play
+    place[rows] = np.arange(rows.size)
     found_i: list[IntArray] = []
     found_j: list[IntArray] = []
     found_cosine: list[NDArray[np.float32]] = []
-    for row_start in range(0, rows.size, block_rows):
-        block = rows[row_start : row_start + block_rows]
-        # With every row in play the lower triangle holds nothing new.
-        first_column = row_start if new is None else 0
-        for column_start in range(first_column, n, block_rows):
-            cosines = vectors[block] @ vectors[column_start : column_start + block_rows].T
-            at_row, at_column = np.nonzero(cosines >= np.float32(threshold))
-            a, b = block[at_row], at_column + column_start
-            # A pair of two rows in play turns up from both ends: it is kept from its lower one.
-            kept = np.flatnonzero((a < b) | ((a > b) & ~is_row[b]))
-            kept = kept[~_share(membership, a[kept], b[kept])]
+    for start in range(0, rows.size, block_rows):
+        block = rows[start : start + block_rows]
+        # A row in play before this block has met it already; within the block a pair turns up twice.
+        columns = np.flatnonzero((place < 0) | (place >= start))
+        if groups is not None:
+            columns = columns[groups.reachable(block, threshold)[groups.of[columns]]]
+        left = vectors[block]
+        width = max(1, block_rows * block_rows // block.size)
+        for first in range(0, columns.size, width):
+            across = columns[first : first + width]
+            products = left @ vectors[_span(across)].T
+            at = np.flatnonzero(products >= np.float32(threshold))
+            at_row, at_column = np.divmod(at, across.size)
+            a, b = block[at_row], across[at_column]
+            kept = np.flatnonzero((place[b] < 0) | (place[a] < place[b]))
+            kept = kept[~known.shared(a[kept], b[kept])]
             found_i.append(np.minimum(a[kept], b[kept]))
             found_j.append(np.maximum(a[kept], b[kept]))
-            found_cosine.append(np.minimum(cosines[at_row[kept], at_column[kept]], np.float32(1.0)))
-    if not found_i:
-        none = np.zeros(0, dtype=np.int64)
-        return SimilarPairs(none, none, np.zeros(0, dtype=np.float32))
-    i, j, cosine = np.concatenate(found_i), np.concatenate(found_j), np.concatenate(found_cosine)
-    order = np.lexsort((j, i))
-    return SimilarPairs(i[order], j[order], cosine[order])
+            found_cosine.append(np.minimum(products.ravel()[at[kept]], np.float32(1.0)))
+    return _ordered(found_i, found_j, found_cosine)
 
 
-def _membership(parents: Sequence[Collection[int]]) -> csr_array:
-    """Rows by parents, 1 where the row has the parent."""
-    known = {parent: at for at, parent in enumerate(sorted({p for own in parents for p in own}))}
-    lists = [sorted({known[parent] for parent in own}) for own in parents]
-    starts = np.concatenate([[0], np.cumsum([len(own) for own in lists], dtype=np.int64)])
-    columns = np.array([column for own in lists for column in own], dtype=np.int64)
-    ones = np.ones(columns.size, dtype=np.int32)
-    return csr_array((ones, columns, starts), shape=(len(parents), max(1, len(known))))
+def _span(indexes: IntArray) -> IntArray | slice:
+    """Consecutive indexes as a slice, which copies nothing."""
+    first, last = int(indexes[0]), int(indexes[-1])
+    return slice(first, last + 1) if last - first + 1 == indexes.size else indexes
 
 
-def _share(membership: csr_array, a: IntArray, b: IntArray) -> NDArray[np.bool_]:
-    """Whether rows a[k] and b[k] have a parent in common: (p,)."""
-    if a.size == 0:
-        return np.zeros(0, dtype=np.bool_)
-    return np.asarray(membership[a].multiply(membership[b]).sum(axis=1)).ravel() > 0
+def _ordered(i: list[IntArray], j: list[IntArray], cosine: list[NDArray[np.float32]]) -> SimilarPairs:
+    none = np.zeros(0, dtype=np.int64)
+    all_i, all_j = np.concatenate([none, *i]), np.concatenate([none, *j])
+    order = np.lexsort((all_j, all_i))
+    cosines = np.concatenate([np.zeros(0, dtype=np.float32), *cosine])
+    return SimilarPairs(all_i[order], all_j[order], cosines[order])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lethe_core.errors import ConfigError
 from lethe_core.similar.pairs import SimilarPairs, similar_pairs
+from lethe_core.similar.prefilter import Groups
 
 BAND = 1e-6
 quick = settings(max_examples=60, deadline=None)
@@ -85,6 +86,31 @@ def test_a_graph_that_grew_step_by_step_has_the_pairs_of_the_whole(given_world):
     assert grown ^ whole <= unsure
 
 
+@quick
+@given(worlds, st.integers(1, 12), st.sampled_from([0.02, 0.2, 0.6]), st.integers(1, 30))
+def test_comparing_groups_by_their_centroids_first_loses_no_pair(given_world, groups, spread, block):
+    seed, n, d, threshold = given_world
+    rng = np.random.default_rng(seed)
+    centres, group = rng.normal(size=(groups, d)), rng.integers(0, groups, n)
+    rows = centres[group] / np.linalg.norm(centres[group], axis=1, keepdims=True)
+    rows = rows + spread * rng.normal(size=(n, d))
+    rows = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    rows[rng.random(n) < 0.05] = 0.0
+    # A group is what lies beneath one task, with some found by another task too, and some by none.
+    parents = [{int(own)} | ({int(rng.integers(groups))} if rng.random() < 0.2 else set()) for own in group]
+    parents = [set() if rng.random() < 0.05 else own for own in parents]
+    pairs = similar_pairs(rows, parents, threshold, block_rows=block, prefilter=True)
+    assert_exact(pairs, rows, parents, threshold)
+
+
+def test_groups_that_are_far_apart_are_not_compared():
+    rows = np.eye(4, dtype=np.float32)[[0, 0, 1, 1, 0]]
+    groups = Groups(rows, np.array([7, 7, 9, 9, 8]))
+    assert groups.of.tolist() == [0, 0, 2, 2, 1]
+    assert groups.reachable(np.array([0, 1]), 0.5).tolist() == [True, True, False]
+    assert groups.reachable(np.array([0, 2]), 0.5).tolist() == [True, True, True]
+
+
 def test_one_shared_parent_of_several_is_enough_to_leave_a_pair_out():
     same = np.tile(np.array([1.0, 0.0], dtype=np.float32), (5, 1))
     parents = [{1}, {1, 2}, {2}, {3}, set()]
@@ -112,3 +138,14 @@ def test_nothing_gives_no_pairs():
 def test_a_threshold_that_would_pair_everything_or_nothing_is_refused(threshold):
     with pytest.raises(ConfigError, match="similar_threshold"):
         similar_pairs(np.zeros((0, 4), dtype=np.float32), [], threshold)
+
+
+def test_what_would_give_wrong_pairs_is_refused():
+    rows = np.eye(3, dtype=np.float32)
+    with pytest.raises(ConfigError, match="must be as many"):
+        similar_pairs(rows, [{1}], 0.5)
+    with pytest.raises(ConfigError, match="not all among the 3 rows"):
+        similar_pairs(rows, [{1}, {2}, {3}], 0.5, new=np.array([1, 3]))
+    rows[1, 2] = np.nan
+    with pytest.raises(ConfigError, match="row 1 holds NaN"):
+        similar_pairs(rows, [{1}, {2}, {3}], 0.5)
