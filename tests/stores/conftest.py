@@ -4,8 +4,15 @@ A further store is one more fixture in STORES: a function that gives a folder th
 A server has only one database, which is emptied each time.
 """
 
+import contextlib
 import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -139,3 +146,56 @@ def _contents(snapshot: GraphSnapshot) -> object:
 
 def _plain(value: object) -> object:
     return (value.dtype.str, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+# -- disks and folders that refuse ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def locked_folder() -> Iterator[Path]:
+    """A folder for ``read_only``: outside of those that only root may enter."""
+    folder = Path(tempfile.mkdtemp())
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def read_only() -> Callable[[Path], AbstractContextManager[None]]:
+    """Lets a folder be read and not written, by root as well: root steps down meanwhile."""
+    return _read_only
+
+
+@contextlib.contextmanager
+def _read_only(folder: Path) -> Iterator[None]:
+    folder.chmod(0o555)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def small_disk() -> Callable[[Path], AbstractContextManager[bool]]:
+    """Makes a folder a file system of 4 MB; gives False where that could not be mounted."""
+    return _small_disk
+
+
+@contextlib.contextmanager
+def _small_disk(folder: Path) -> Iterator[bool]:
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "lethe-test", str(folder)]
+    mounted = (
+        sys.platform == "linux"
+        and os.geteuid() == 0
+        and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    )
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(folder)], check=True)

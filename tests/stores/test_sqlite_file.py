@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -149,30 +148,8 @@ def test_a_folder_in_the_file_s_place_is_refused(path):
         SqliteStore(path)
 
 
-@pytest.fixture
-def locked_folder():
-    """A folder that may be read and not written, for root as well: root steps down for the test."""
-    folder = Path(tempfile.mkdtemp())
-    yield folder
-    folder.chmod(0o755)
-    shutil.rmtree(folder)
-
-
-@contextlib.contextmanager
-def read_only(folder):
-    folder.chmod(0o555)
-    root = os.geteuid() == 0
-    if root:
-        os.seteuid(65534)
-    try:
-        yield
-    finally:
-        if root:
-            os.seteuid(0)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="rights of another kind")
-def test_a_read_only_folder_is_named(locked_folder):
+def test_a_read_only_folder_is_named(locked_folder, read_only):
     with read_only(locked_folder), pytest.raises(StoreUnavailableError, match=str(locked_folder)):
         SqliteStore(locked_folder / "graph.db")
     with read_only(locked_folder), pytest.raises(StoreUnavailableError, match=str(locked_folder)):
@@ -181,7 +158,7 @@ def test_a_read_only_folder_is_named(locked_folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="rights of another kind")
-def test_a_store_in_a_read_only_folder_is_named_and_unharmed(locked_folder, filled):
+def test_a_store_in_a_read_only_folder_is_named_and_unharmed(locked_folder, read_only, filled):
     path = shutil.copy(filled, locked_folder / "graph.db")
     path.chmod(0o444)
     with read_only(locked_folder), pytest.raises(StoreUnavailableError, match=str(path)):
@@ -235,30 +212,14 @@ except StoreUnavailableError as error:
 """
 
 
-@contextlib.contextmanager
-def small_disk(folder):
-    """The limit to set on a file's size, 0 where a small file system could be mounted instead."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "lethe-test", str(folder)]
-    mounted = (
-        sys.platform == "linux"
-        and os.geteuid() == 0
-        and subprocess.run(command, capture_output=True, check=False).returncode == 0
-    )
-    try:
-        yield 0 if mounted else 4_000_000
-    finally:
-        if mounted:
-            subprocess.run(["umount", str(folder)], check=True)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit to set")
 @pytest.mark.parametrize("by", ["disk", "limit"])
-def test_a_full_disk_loses_nothing_committed_and_says_what_to_do(tmp_path, by):
-    with small_disk(tmp_path / "small") as limit:
+def test_a_full_disk_loses_nothing_committed_and_says_what_to_do(tmp_path, small_disk, by):
+    with small_disk(tmp_path / "small") as mounted:
+        limit = 2_000_000 if by == "limit" else 0 if mounted else 4_000_000
         path = tmp_path / "small" / "graph.db"
         done = subprocess.run(
-            [sys.executable, "-c", FILL, str(path), str(limit if by == "disk" else 2_000_000)],
+            [sys.executable, "-c", FILL, str(path), str(limit)],
             env=os.environ | {"PYTHONPATH": str(Path(lethe_core.__file__).parents[1])},
             capture_output=True,
             text=True,

@@ -8,7 +8,7 @@ between the stores is in ``sqlite_migrations`` and ``neo4j_migrations``.
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -79,7 +79,8 @@ def told(store: object, version: int, newest: int) -> Iterator[Callable[[Path], 
         yield begin
     except BaseException:
         for backup in backups:
-            backup.unlink(missing_ok=True)
+            with suppress(OSError):
+                backup.unlink()
         raise
     if backups:
         _log.warning("the store %s has schema %d now (%.1f s)", store, newest, time.monotonic() - started)
