@@ -1,7 +1,7 @@
 """BM25 over texts: words as they are compared, and the index in memory.
 
-Words are folded (case, accents), stop words go, plurals and possessives lose their ending: a light
-stemming that never makes two different names one. Figures keep their points and commas' digits.
+Words are folded (case, accents), stop words and possessive endings go, and Snowball's English stem is what
+is compared, so that "cracked" finds "crack". Figures keep their points and commas' digits.
 """
 
 import logging
@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import Stemmer
 
 from lethe_core.graph.arrays import FloatArray, IntArray
 
@@ -32,6 +33,9 @@ son en por para con no se su del al
 _STOP = frozenset(_STOP_WORDS.split())
 
 
+_STEMMER = Stemmer.Stemmer("english", 0)
+
+
 @lru_cache(maxsize=65_536)
 def _word(word: str) -> str:
     word = unicodedata.normalize("NFKD", word.casefold())
@@ -41,9 +45,7 @@ def _word(word: str) -> str:
         return ""
     if word[0].isdigit():
         return re.sub(r"[,.](?=\d{3}(?:\D|$))", "", word)  # 1,250 and 1.250 and 1250 are one figure
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-3] + "y" if len(word) > 5 and word.endswith("ies") else word[:-1]
-    return word
+    return str(_STEMMER.stemWord(word))
 
 
 def words(text: str) -> list[str]:

@@ -5,13 +5,18 @@ alignment. What fits into the context is packing's business.
 """
 
 import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import astuple, dataclass
+from typing import Final
 
 import numpy as np
 
 from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import BoolArray, FloatArray, IntArray, Matrix
+
+SOURCE_SHARE: Final = 0.1  # by which each better item of the same source divides: the 11th counts half
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,20 @@ def score_candidates(
         + weights.novelty * clamp01(novelty)
     )
     return clamp01(total)
+
+
+def spread(scores: FloatArray, sources: Sequence[Hashable], *, share: float = SOURCE_SHARE) -> FloatArray:
+    """Scores of n items, each divided by 1 + share × the number of better ones of its source: (n,).
+
+    The rows of one table are alike, and a question about one of them is near all: undivided, they would
+    take the room from every other source.
+    """
+    before: Counter[Hashable] = Counter()
+    divided = np.array(scores, dtype=np.float64)
+    for index in np.lexsort((np.arange(len(divided)), -divided)):
+        divided[index] /= 1.0 + share * before[sources[index]]
+        before[sources[index]] += 1
+    return divided
 
 
 def alternating_order(*rankings: FloatArray) -> IntArray:

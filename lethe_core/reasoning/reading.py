@@ -10,7 +10,7 @@ from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.reasoning.about import AboutConfig, is_about, likeness
 from lethe_core.reasoning.asked import fits
-from lethe_core.reasoning.asof import without_earlier
+from lethe_core.reasoning.asof import without_bygone, without_earlier
 from lethe_core.reasoning.candidates import Candidate, CandidateConfig, candidates
 from lethe_core.reasoning.contradictions import ContradictionConfig, newest_first, opponents
 from lethe_core.reasoning.quotes import quotable
@@ -73,6 +73,7 @@ def read(
     chosen = without_earlier(question, pieces, chosen)
     chosen = with_issues(question, evidence, pieces, found, chosen, config.series)
     quoted = _with_opponents(chosen, pieces, evidence, config)
+    quoted = without_bygone(question, evidence, pieces, quoted)
     base = found.by_clause.max(axis=0)
     told = [
         name

@@ -38,6 +38,12 @@ _CLAUSE = re.compile(
     r"|[,;]\s+(?=(?:what|when|how|where (?:is|are|was|were)|(?:by|in|at|on) (?:what|which))\b))",
     re.IGNORECASE,
 )
+# "Under the rules now in force, at what speeds …": the opening says of what, and asks nothing by itself.
+_OPENING = re.compile(
+    r"(?:according to|among|as of|at|by|during|for|from|given|in|of|on|per|since|under|within)\b"
+    r"(?!.*\b(?:what|which|when|where|who|whom|whose|why|how)\b)",
+    re.IGNORECASE,
+)
 _MEASURE = re.compile(r"\bhow (\w+)", re.IGNORECASE)
 _EACH = re.compile(r"\b(?:each|every|both|all)\b", re.IGNORECASE)
 _LATEST = re.compile(r"\b(?:latest|newest|current(?:ly)?|now|at present|most recent|today)\b", re.IGNORECASE)
@@ -142,7 +148,7 @@ def understand(text: str, evidence: Sequence[EvidenceBlock], embedder: Embedder)
     n = len(sources)
     idf = {term: max(0.1, math.log((n + 1) / (frequency[term] + 0.5))) for term in terms}
     idf = {term: value * (1.0 if term in asked else 0.3) for term, value in idf.items()}
-    pieces = [piece for piece in _CLAUSE.split(core) if piece.strip()] or [core]
+    pieces = _clauses(core)
     clauses = tuple(Clause(piece, content_set(piece), wanted(piece)) for piece in pieces)
     years = frozenset(YEAR.findall(core))
     return Question(
@@ -158,6 +164,13 @@ def understand(text: str, evidence: Sequence[EvidenceBlock], embedder: Embedder)
         frozenset(t for t in terms if frequency[t]),
         kin,
     )
+
+
+def _clauses(core: str) -> list[str]:
+    pieces = [piece for piece in _CLAUSE.split(core) if piece.strip()] or [core]
+    if len(pieces) > 1 and _OPENING.match(pieces[0].strip()):
+        return [f"{pieces[0]}, {pieces[1]}", *pieces[2:]]
+    return pieces
 
 
 def split_lead(text: str) -> tuple[str, str]:

@@ -80,7 +80,16 @@ def select(
     chosen = _without_less(question, pieces, found, [open_[i] for i in kept])
     beside = _beside(question, pieces, ahead, chosen, config)[: max(0, config.most - len(chosen))]
     ordered = [j for i in chosen for j in (i, *(b for b in beside if pieces[b].block == pieces[i].block))]
+    # What can answer stands first: of a task with parts, only the first lines come into the answer.
+    ordered.sort(key=lambda i: not _can_answer(question, pieces[i]))
     return [row for i in dict.fromkeys(ordered) for row in tables.get(i, [i])]
+
+
+def _can_answer(question: Question, piece: Candidate) -> bool:
+    return any(
+        clause.wanted.kind != "other" and fits(piece.text, clause.wanted, piece.header)
+        for clause in question.clauses
+    )
 
 
 def _floor(

@@ -11,11 +11,11 @@ import numpy as np
 
 from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, find_anchors, relevance
 from lethe_core.context.ppr import PageRank, personalized_pagerank
-from lethe_core.context.scoring import alternating_order, novelty_term, score_candidates
+from lethe_core.context.scoring import alternating_order, novelty_term, score_candidates, spread
 from lethe_core.context.weights import EdgeArrays, WeightMatrix, adjacency, end_cosines, seed_vector
 from lethe_core.control.vectors import alignments, cosines
 from lethe_core.graph.arrays import FloatArray, IntArray, Matrix, Vector
-from lethe_core.graph.nodes import EvidenceNode, Node, NodeId, TaskNode, TaskStatus
+from lethe_core.graph.nodes import EvidenceKind, EvidenceNode, Node, NodeId, TaskNode, TaskStatus
 from lethe_core.graph.snapshot import GraphSnapshot, stack
 from lethe_core.session.lexicon import SessionLexicon
 
@@ -91,7 +91,29 @@ def weigh(snapshot: GraphSnapshot, task: NodeId, asked: Vector, reached: Reached
         novelty_term(vectors, required),
         pressure,
     )
-    return Weighed(vectors, required, scores, alternating_order(scores, reached.relevance))
+    tables = [_table_of(node) for node in nodes]
+    order = alternating_order(spread(scores, tables), spread(reached.relevance, tables))
+    concluded = _conclusions_of_parts(snapshot, task)
+    first = [reached.nodes[index] in concluded for index in order]
+    return Weighed(vectors, required, scores, order[np.argsort(np.logical_not(first), kind="stable")])
+
+
+def _table_of(node: Node) -> str:
+    """The source whose table a node is a row of; any other node stands alone."""
+    if isinstance(node, EvidenceNode) and node.content.startswith("|"):
+        return node.address
+    return node.id
+
+
+def _conclusions_of_parts(snapshot: GraphSnapshot, task: NodeId) -> set[NodeId]:
+    """What a task has to conclude from, before all else: the syntheses of its parts."""
+    return {
+        node.id
+        for child in snapshot.children(task)
+        if child.status is TaskStatus.DONE
+        for node in snapshot.produced(child.id)
+        if node.kind is EvidenceKind.SYNTHESIS
+    }
 
 
 def required_tasks(snapshot: GraphSnapshot, task: NodeId) -> list[Node]:

@@ -97,7 +97,7 @@ def everywhere(report: Report) -> list[Claim]:
     return [claim for section in (report.answer, *report.sections) for claim in stated(section)]
 
 
-@pytest.mark.parametrize("entry", expected("must_state"))
+@pytest.mark.parametrize("entry", list(expected("must_state")))
 def test_it_is_stated_in_its_section_with_its_source(entry: Expected, report_on: Any) -> None:
     report: Report = report_on(entry.collection, entry.question)
     sections = everywhere(report) if entry.part is None else stated(report.sections[entry.part - 1])
@@ -110,13 +110,13 @@ def test_it_is_stated_in_its_section_with_its_source(entry: Expected, report_on:
     ), [claim.text for claim in sections]
 
 
-@pytest.mark.parametrize("entry", expected("must_not_state"))
+@pytest.mark.parametrize("entry", list(expected("must_not_state")))
 def test_it_is_not_stated(entry: Expected, report_on: Any) -> None:
     report: Report = report_on(entry.collection, entry.question)
     assert not [claim.text for claim in everywhere(report) if entry.stands_in(claim)]
 
 
-@pytest.mark.parametrize("entry", expected("only_as_older"))
+@pytest.mark.parametrize("entry", list(expected("only_as_older")))
 def test_it_is_stated_as_older_only(entry: Expected, report_on: Any) -> None:
     """``dated``: a document of no series may state its own figure, with its date beside it."""
     report: Report = report_on(entry.collection, entry.question)

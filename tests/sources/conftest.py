@@ -15,7 +15,7 @@ from lethe_core.graph.arrays import Matrix
 class WordBagEmbedder:
     """A text is the sum of one fixed random direction a word: cosine is the words shared."""
 
-    profile = EmbeddingProfile("word bag", "1", 64, "", False, 0.5, 0.95, 0.6)
+    profile = EmbeddingProfile("word bag", "1", 512, "", False, 0.5, 0.95, 0.6)
 
     def __init__(self) -> None:
         self.embedded: list[str] = []
@@ -25,11 +25,11 @@ class WordBagEmbedder:
         return self.embed_queries(texts)
 
     def embed_queries(self, texts: Sequence[str]) -> Matrix:
-        rows = np.zeros((len(texts), 64), dtype=np.float32)
+        rows = np.zeros((len(texts), 512), dtype=np.float32)
         for index, text in enumerate(texts):
             for word in set(words(text)):
                 seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")
-                rows[index] += np.random.default_rng(seed).standard_normal(64).astype(np.float32)
+                rows[index] += np.random.default_rng(seed).standard_normal(512).astype(np.float32)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.divide(rows, norms, out=rows, where=norms > 0)
 

@@ -122,7 +122,10 @@ def test_a_long_page_is_cut_to_its_best_chunks_and_their_neighbours(search: Sear
     assert {texts[hit] for hit in page.hits[:2]} == {texts[1], texts[4]}
 
 
-RULES = "Cars run at half speed above {} metres a second and stop above {} metres a second at the mast."
+RULES = (
+    "Cars run at half speed above {} metres a second and stop above {} metres a second at the mast. "
+    "They bind every attendant of the railway, whatever the season."
+)
 
 
 def test_finding_an_older_edition_brings_the_newest_beyond_the_limit(search: Search) -> None:

@@ -44,3 +44,8 @@ def test_scores_are_finite_and_zero_where_no_word_of_the_query_occurs(
 def test_plurals_case_accents_and_thousands_are_one_word() -> None:
     assert words("Cafés 1,250") == words("café 1250")
     assert words("the of and") == []
+
+
+def test_other_forms_of_a_word_are_the_same_word() -> None:
+    assert words("cracked founders offering") == words("crack founder offers")
+    assert words("No. 17 and 19") != words("No. 17 and 18")

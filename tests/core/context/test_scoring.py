@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from lethe_core.context.scoring import (
     pagerank_term,
     score_candidates,
     score_weights,
+    spread,
 )
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import FloatArray
@@ -145,3 +148,25 @@ def test_an_alternating_order_has_every_item_once_and_the_best_of_each_score_fir
         for values in scores:
             best = np.lexsort((np.arange(len(values)), -values))[:k]
             assert set(best.tolist()) <= set(order[: 2 * k])
+
+
+@given(st.lists(st.tuples(unit, st.sampled_from("abc")), max_size=30))
+def test_spreading_keeps_the_best_of_each_source_and_the_order_within_it(
+    rows: list[tuple[float, str]],
+) -> None:
+    scores = np.array([score for score, _ in rows], dtype=np.float64)
+    sources = [source for _, source in rows]
+    divided = spread(scores, sources)
+    assert (divided <= scores).all()
+    for source in set(sources):
+        own = [index for index, other in enumerate(sources) if other == source]
+        best = max(own, key=lambda index: (scores[index], -index))
+        assert divided[best] == scores[best]
+        ranked = sorted(own, key=lambda index: (-scores[index], index))
+        assert all(divided[a] >= divided[b] for a, b in itertools.pairwise(ranked))
+
+
+def test_the_eleventh_of_a_source_counts_half() -> None:
+    divided = spread(np.full(11, 0.8), ["table"] * 11)
+    assert divided[0] == 0.8
+    assert divided[10] == pytest.approx(0.4)

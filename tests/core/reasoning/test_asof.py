@@ -1,5 +1,6 @@
 """How far something has come is told by the latest day."""
 
+from dataclasses import replace
 from datetime import date
 
 from lethe_core.control.embedding import Embedder
@@ -32,3 +33,24 @@ def test_of_two_days_the_later_answers_what_came_in_so_far(embedder: Embedder) -
 
     assert quoted("How much money in gifts for the roof fund has been received so far?") == [later]
     assert earlier in quoted("How much money in gifts was the roof fund brought in by which day?")
+
+
+def test_what_once_was_does_not_answer_what_is(embedder: Embedder) -> None:
+    once = "The first ferries of 1893 carried 16 persons each, with a guard on the roof."
+    now = "Each ferry may carry 34 persons."
+    evidence = [
+        dated(1, "The early years", once, "2019-08-05"),
+        dated(2, "About the ferries", now, "2025-01-20"),
+    ]
+
+    def quoted(question: str, shown: list[EvidenceBlock]) -> list[str]:
+        reading = read(question, shown, embedder)
+        return [reading.pieces[index].text for index in reading.quoted]
+
+    assert quoted("How many persons may each ferry carry?", evidence) == [now]
+    assert once in quoted("How many persons did each of the first ferries carry?", evidence)
+    assert once in quoted("How many persons may each ferry carry?", evidence[:1])
+
+
+def dated(number: int, title: str, content: str, date_: str) -> EvidenceBlock:
+    return replace(block(number, title, content), date=date_)

@@ -6,6 +6,7 @@ from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.graph.nodes import ShortId
 from lethe_core.reasoning.reading import read
+from lethe_core.reasoning.relevance import understand
 
 ROPES = "| Rope | Line | Duty | Diameter |\n|---|---|---|---|\n"
 
@@ -147,3 +148,23 @@ def test_the_price_of_another_thing_is_not_the_price_asked_for(embedder: Embedde
     ]
     task = "A briefing on the tower: What would a family have to pay?"
     assert quoted(task, evidence, embedder) == ["| Family | £26.50 |"]
+
+
+def test_an_opening_that_only_says_of_what_asks_nothing_by_itself(embedder: Embedder) -> None:
+    question = understand(
+        "Under the rules now in force, at what wind speed must the ferry stop?", [], embedder
+    )
+    assert [clause.wanted.kind for clause in question.clauses] == ["number"]
+    both = understand("In what year was it built, and by whom?", [], embedder)
+    assert [clause.wanted.kind for clause in both.clauses] == ["date", "who"]
+
+
+def test_what_can_answer_is_quoted_first(embedder: Embedder) -> None:
+    evidence = [
+        block(
+            1, "Ferry rules", "These rules on wind bind every master of the Orle ferry when the wind rises."
+        ),
+        block(2, "Limits", "The Orle ferry stops when the wind reaches 17 m/s."),
+    ]
+    got = quoted("At what wind speed must the Orle ferry stop under the rules?", evidence, embedder)
+    assert got[0] == "The Orle ferry stops when the wind reaches 17 m/s."

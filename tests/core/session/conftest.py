@@ -12,6 +12,7 @@ import pytest
 from lethe_core.adapters.bootstrap import session_deps
 from lethe_core.adapters.stores.owner import make_owner
 from lethe_core.config import Settings
+from lethe_core.din.read import parse_din
 from lethe_core.errors import LetheError
 from lethe_core.graph.nodes import SessionId
 from lethe_core.reasoning.protocol import Answer, Prompt
@@ -58,6 +59,8 @@ class ScriptedReasoner:
         given = self.answers.pop(0)
         if isinstance(given, Exception):
             raise given
+        if callable(given):
+            given = given(parse_din(prompt.user))
         text = given if isinstance(given, str) else json.dumps({"operations": given})
         return Answer(text=text, prompt_tokens=100, completion_tokens=50, model=self.name)
 

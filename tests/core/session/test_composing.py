@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from lethe_core.din.document import DinRead
 from lethe_core.din.quoting import token_text
 from lethe_core.din.read import parse_din
 from lethe_core.graph.nodes import EvidenceKind
@@ -97,3 +98,29 @@ def test_no_number_of_the_control_algebra_stands_in_the_prompt(world: Any) -> No
         assert "%" not in plain
         for record in state.signals:
             assert f"{record['convergence']:.2f}" not in plain or record["convergence"] in (0.0, 1.0)
+
+
+def test_a_task_with_parts_is_shown_first_what_they_concluded(world: Any) -> None:
+    driver = filled(world, tokens=1024)
+    parts = [
+        {"op": "create", "ref": f"n{n}", "description": text, "embed_text": text}
+        for n, text in enumerate(("how wide is the ford at Lisk", "who grinds the rye"), start=1)
+    ]
+
+    def conclude(din: DinRead) -> list[dict[str, Any]]:
+        text = f"The Old Mill of Orle, says whoever was asked {din.goal}."
+        source = din.evidence[0].short_id
+        return [
+            {"op": "synthesize", "sources": [source], "content": text, "embed_text": text},
+            {"op": "complete", "task": din.task, "result_summary": text, "embed_text": text},
+        ]
+
+    def go_on(din: DinRead) -> list[dict[str, Any]]:
+        return [{"op": "continue", "task": din.task}]
+
+    driver.session.deps.reasoner.answers[:] = [parts, conclude, conclude, go_on]
+    for _ in range(4):
+        driver.iterate()
+    last = parse_din(prompts(driver)[-1])
+    assert last.is_root
+    assert [block.synthesis for block in last.evidence[:3]] == [True, True, False]
