@@ -1,5 +1,6 @@
 """What ``research`` and ``resume`` print when a session has ended."""
 
+import re
 import shutil
 import textwrap
 from pathlib import Path
@@ -18,6 +19,7 @@ NOTHING: Final = {
     "model_unavailable": "the language model gave no usable answer: the question was not researched",
     "search_unavailable": "no search could be made: the question was not researched",
 }
+_PAGES_NUMBER: Final = re.compile(r"\[(\d[\d\s,;–-]*)\]")
 MAX_WIDTH: Final = 100
 MIN_WIDTH: Final = 20
 GOES_ON: Final = ("cancelled", "model_unavailable", "search_unavailable", "error", "")
@@ -33,7 +35,7 @@ def print_summary(report: "ReportJson", *, page: str = "", own_server: bool = Fa
     answer = [claim for claim in report.claims if claim.section == ANSWER]
     for claim in answer[:MAX_ANSWER]:
         numbers = "".join(f"[{number}]" for number in claim.citations)
-        lines += _wrapped(f"{shown(claim.text, 400)} {numbers}", "  • ", "    ")
+        lines += _wrapped(f"{_quoted(claim.text)} {numbers}", "  • ", "    ")
     if len(answer) > MAX_ANSWER:
         lines.append(f"    … {count(len(answer) - MAX_ANSWER, 'more statement')} in the report")
     if not report.findings:
@@ -49,6 +51,11 @@ def print_json(report: "ReportJson") -> None:
 
 def resume_line(session: str) -> str:
     return f"lethe resume {session}"
+
+
+def _quoted(text: str) -> str:
+    """A claim as it is shown; a page's own [1] as in the report, where it is none of its citations."""
+    return _PAGES_NUMBER.sub(r"\\[\1\\]", shown(text, 400))
 
 
 def _wrapped(text: str, first: str = "", others: str = "") -> list[str]:

@@ -215,7 +215,9 @@ class _Assembly:
         if isinstance(shape, DraftList):
             items = tuple(tuple(self._claim(draft, section, asked) for draft in item) for item in shape.items)
             return ClaimList(shape.lead, items)
-        rows = tuple(TableRow(row.cells, self._claim(row, section, asked)) for row in shape.rows)
+        rows = tuple(
+            TableRow(self._resolved[row].draft.cells, self._claim(row, section, asked)) for row in shape.rows
+        )
         return ClaimTable(shape.lead, shape.header, rows)
 
     def _claim(self, draft: Draft, section: str, asked: Asked) -> Claim:

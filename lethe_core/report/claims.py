@@ -26,7 +26,8 @@ ITEM_MARK = re.compile(r"^(?:[-*+•‣–]|\(?\d{1,3}[.)])[ \t]+(?=\S)")
 _RULE = re.compile(r"(?:[-*_=][ \t]*){3,}|`{3,}.*|~{3,}.*")
 _QUOTE_MARK = re.compile(r"^(?:>[ \t]?)+")
 _STOP = re.compile(r"([.!?…]*)[\"”’)]*\s+(?=[^\W_a-z]|[“\"(])")
-# Brackets that look like citations and cite nothing that exists: [e-…], [source], [1].
+# Brackets that look like citations and cite nothing that exists: [e-…], [source], [1]. In a quotation they
+# are the page's own words.
 _STRAY = re.compile(
     r"\s*\[(?:e-[^\]\n]{0,80}|sources?|citation needed|\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\]", re.I
 )
@@ -157,7 +158,8 @@ def _table(lines: Sequence[str]) -> Iterator[DraftTable]:
                 rows = []
             header = tuple(_plain(cell) for cell in split_cells(line))
             continue
-        cells = tuple(_plain(cell) for cell in split_cells(_without_brackets(line)))
+        # A row may be a page's own: whether its [1] was written there is seen where it is measured.
+        cells = tuple(" ".join(cell.split()) for cell in split_cells(_without_brackets(line)))
         if any(cells):
             rows.append(Draft("; ".join(cell for cell in cells if cell), ids, cells=cells, header=header))
     if rows:
@@ -220,8 +222,19 @@ def _without_brackets(text: str) -> str:
     return CITATION.sub("", text)
 
 
+def without_strays(text: str) -> str:
+    """A text without brackets that look like citations and cite nothing; what stands in “ ” is left alone."""
+    first, last = text.find("“"), text.rfind("”")
+    if 0 <= first < last:
+        quoted = text[first : last + 1]
+        text = f"{_STRAY.sub('', text[:first])}{quoted}{_STRAY.sub('', text[last + 1 :])}"
+    else:
+        text = _STRAY.sub("", text)
+    return " ".join(text.split())
+
+
 def _plain(text: str) -> str:
-    return " ".join(_STRAY.sub("", _without_brackets(text)).split())
+    return without_strays(_without_brackets(text))
 
 
 def _with_leads(blocks: Sequence[DraftBlock]) -> Iterator[DraftBlock]:

@@ -20,7 +20,8 @@ from lethe_core.report.citations import (
     SupportConfig,
     measure,
 )
-from lethe_core.report.claims import Draft
+from lethe_core.report.claims import Draft, without_strays
+from lethe_core.report.quoting import quotes_row
 from lethe_core.report.wording import Rarity
 
 CLOSE = 0.05  # of the best chunk's support: another chunk this close is kept too
@@ -53,6 +54,9 @@ def resolve(
 ) -> list[Resolved]:
     """Resolve and measure claims, in the order given."""
     lookups = [_look_up(draft, snapshot) for draft in drafts]
+    drafts = [
+        _settled(draft, [*direct, *under]) for draft, (direct, under, _) in zip(drafts, lookups, strict=True)
+    ]
     pairs: list[tuple[Statement, Sequence[str]]] = []
     for draft, (direct, under, _) in zip(drafts, lookups, strict=True):
         statement = Statement(draft.text, draft.cells, draft.header)
@@ -70,6 +74,14 @@ def resolve(
         else:
             found.append(Resolved(draft, _distinct(chunks), whole, 0 if draft.inherited else removed))
     return found
+
+
+def _settled(draft: Draft, chunks: Sequence[EvidenceNode]) -> Draft:
+    """A row as it stands in a cited table, or without what looks like citations and is none."""
+    plain = tuple(without_strays(cell) for cell in draft.cells)
+    if plain == draft.cells or any(quotes_row(draft.header, draft.cells, chunk.content) for chunk in chunks):
+        return draft
+    return replace(draft, text="; ".join(cell for cell in plain if cell), cells=plain)
 
 
 def _look_up(

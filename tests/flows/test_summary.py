@@ -50,3 +50,9 @@ def test_a_silent_model_is_not_called_nothing_found(capsys):
     assert "nothing was found" not in said
     print_summary(report(claims=(), findings=()))
     assert "nothing was found" in capsys.readouterr().out
+
+
+def test_a_pages_own_number_is_no_citation(capsys):
+    text = "“Built in 1871.[2] It burns [note].”"
+    print_summary(report(claims=(report().claims[0].model_copy(update={"text": text, "citations": (1,)}),)))
+    assert r"“Built in 1871.\[2\] It burns [note].” [1]" in capsys.readouterr().out

@@ -338,3 +338,30 @@ def test_nothing_in_the_report_depends_on_the_order_of_nodes(session):
 def test_claims_are_read_from_text_the_same_way_as_they_are_shown():
     drafts = [draft for block in read_cited(f"“{ROPE}” [e-aaaa]") for draft in drafts_of(block)]
     assert replace(drafts[0], ids=()).text == f"“{ROPE}”"
+
+
+def test_a_quoted_pages_own_numbers_are_kept_and_are_none_of_the_reports_citations(session):
+    page = (
+        "The lamp at Farrow Point was lit in 1871.[4] Its keeper [5] was Maud Ellery.\n\n"
+        "| Year | Keeper |\n|---|---|\n| 1871 | Maud Ellery [6] |\n| 1899 | Ann Rowe |\n"
+    )
+    root = session.task("Who kept the lamp at Farrow Point?")
+    chunk = session.chunk(page, "lamp.md", task=root)
+    session.result(
+        root,
+        "“The lamp at Farrow Point was lit in 1871.[4] Its keeper [5] was Maud Ellery.” "
+        f"[{chunk.short_id}]\n\n"
+        f"| Year | Keeper |\n|---|---|\n| 1871 | Maud Ellery [6] | [{chunk.short_id}]\n\n"
+        f"| Year | Keeper |\n|---|---|\n| 1899 | Ann Rowe [7] | [{chunk.short_id}]\n",
+    )
+    found = report(session)
+    assert [claim.text for claim in found.claims] == [
+        "“The lamp at Farrow Point was lit in 1871.[4] Its keeper [5] was Maud Ellery.”",
+        "Year: 1871; Keeper: Maud Ellery [6]",
+        "Year: 1899; Keeper: Ann Rowe",
+    ]
+    assert [claim.how for claim in found.claims] == ["quotation"] * 3
+    text = render_markdown(found)
+    assert r"lit in 1871.\[4\] Its keeper \[5\] was Maud Ellery.” [[1]]" in text
+    assert r"| Maud Ellery \[6\] | [[1]] |" in text
+    assert "| Ann Rowe | [[1]] |" in text

@@ -102,6 +102,20 @@ def test_brackets_that_cite_nothing_are_taken_out():
     assert claims("It is new [1] and red [e-zz] [source].") == [("It is new and red.", (), False)]
 
 
+def test_in_a_quotation_the_pages_own_brackets_stay():
+    text = "“It was built in 1871.[1] Its lamp, electrified in 1926 [2, 3], burns [source].” [e-aaaa]"
+    assert claims(text) == [
+        (
+            "“It was built in 1871.[1] Its lamp, electrified in 1926 [2, 3], burns [source].”",
+            ("e-aaaa",),
+            False,
+        )
+    ]
+    assert claims("So [4] it says: “built [1] in 1871” [5] [e-aaaa].") == [
+        ("So it says: “built [1] in 1871”.", ("e-aaaa",), False)
+    ]
+
+
 def test_a_greater_than_sign_in_a_sentence_stays():
     assert claims("> It runs if <b>wind</b> > 5 [e-aaaa].") == [
         ("It runs if <b>wind</b> > 5.", ("e-aaaa",), False)
