@@ -43,6 +43,7 @@ class GraphSnapshot:
     tasks: dict[NodeId, TaskNode] = field(default_factory=dict)
     evidence: dict[NodeId, EvidenceNode] = field(default_factory=dict)
     edges: dict[EdgeKey, Edge] = field(default_factory=dict)
+    scored: dict[EdgeKey, Edge] = field(default_factory=dict)  # the SIMILAR_TO edges that carry NLI scores
     table: EvidenceTable = field(default_factory=EvidenceTable)
     changes: list["GraphDelta"] = field(default_factory=list)  # applied so far: for what follows the graph
     _out: dict[tuple[EdgeType, NodeId], list[NodeId]] = field(default_factory=lambda: defaultdict(list))
@@ -211,8 +212,13 @@ class GraphSnapshot:
             self._out[edge.type, edge.source].append(edge.target)
             self._in[edge.type, edge.target].append(edge.source)
         self.edges[edge.key] = edge
+        if edge.similarity is not None and edge.similarity.support is not None:
+            self.scored[edge.key] = edge
+        else:
+            self.scored.pop(edge.key, None)
 
     def _unlink(self, key: EdgeKey) -> None:
+        self.scored.pop(key, None)
         if self.edges.pop(key, None) is not None:
             edge_type, source, target = key
             self._out[edge_type, source].remove(target)

@@ -30,7 +30,8 @@ from lethe_core.report.outlining import holding, outline_of
 from lethe_core.session.carrying import CarryPlan, plan_carry
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.reporting import stored_report
-from lethe_core.session.syncing import SimilarPlan, commit_similar_sync
+from lethe_core.session.syncing import commit_similar_sync
+from lethe_core.similar.plan import SimilarPlan
 
 KNOWN_BEFORE: Final = "known before"
 _ID: Final = re.compile(r"e-[0-9a-f]{4,32}")

@@ -17,6 +17,7 @@ from lethe_core.graph.store import Transaction
 from lethe_core.session.deps import SessionDeps
 from lethe_core.session.lease_keeper import LeaseKeeper
 from lethe_core.session.lexicon import SessionLexicon
+from lethe_core.similar.plan import Compared
 
 
 @dataclass(slots=True)
@@ -34,6 +35,7 @@ class Caches:
     """What is derived from the graph and kept current with it; made anew, it would be the same."""
 
     subspace: EvidenceSubspace
+    compared: Compared | None = None  # None: nothing yet in this process
     block_tokens: dict[NodeId, int] = field(default_factory=dict)
     query_vectors: dict[str, Vector] = field(default_factory=dict)
     lexicon: SessionLexicon = field(default_factory=SessionLexicon)

@@ -1,0 +1,149 @@
+"""What SIMILAR_TO is to become: the pairs that should be joined against those that are (algorithms.md 6).
+
+The first of the four phases: it reads the graph and changes nothing. What was compared before is not
+compared again: a plan says how far it has seen the graph, and the next one takes up from there.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lethe_core.graph.arrays import IntArray, Matrix
+from lethe_core.graph.nodes import Edge, EdgeType, EvidenceNode, NodeId, Similarity, TaskNode, TaskStatus
+from lethe_core.graph.snapshot import EdgeKey, GraphSnapshot
+from lethe_core.similar.pairs import similar_pairs
+
+_SAME = 1e-6  # a cosine that differs by less is the same: float32 products round so
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How far the evidence of a snapshot has been compared and its edges committed."""
+
+    rows: int = 0  # of the evidence's table
+    changes: int = 0  # of the snapshot's
+
+
+@dataclass(frozen=True, slots=True)
+class SimilarPlan:
+    """What is to be written: edges new or changed, edges below the threshold."""
+
+    upserts: tuple[Edge, ...]
+    deletions: tuple[Edge, ...]
+    compared: Compared = Compared()  # holds once the plan has been committed
+
+
+def prepare_similar_sync(
+    snapshot: GraphSnapshot, threshold: float, *, compared: Compared | None = None
+) -> SimilarPlan:
+    """Compare the pairs that should be joined with those that are.
+
+    threshold: cosine in (0, 1], the profile's. compared: of the last plan for this snapshot that was
+    committed; None: everything is compared. Evidence that came since is compared with all, and evidence that
+    another task has found since; tasks are few and are compared anew each time. Up to pairs within 1e-6 of
+    the threshold the plan leads to the same edges either way.
+    """
+    new = _evidence_to_compare(snapshot, compared)
+    tasks = list(snapshot.tasks.values())
+    wanted = _pairs(
+        tasks,
+        np.stack([_task_vector(task) for task in tasks]),
+        [_parents_of_task(snapshot, task) for task in tasks],
+        threshold,
+    )
+    wanted |= _evidence_pairs(snapshot, threshold, new)
+    if new is None:
+        present = {key: edge for key, edge in snapshot.edges.items() if key[0] is EdgeType.SIMILAR_TO}
+    else:
+        nodes = snapshot.table.nodes
+        ends = [*(task.id for task in tasks), *(nodes[row].id for row in new.tolist())]
+        present = {edge.key: edge for edge in _similar_at(snapshot, ends)}
+    upserts = tuple(
+        Edge(*key, similarity=Similarity(cosine=cosine))
+        for key, cosine in wanted.items()
+        if key not in present or not _same_cosine(present[key], cosine)
+    )
+    # An edge of superseded evidence is kept: it says what was alike, and the walk leaves it out. So is one
+    # that was taken over: its ends were found by different tasks then, and lie beneath one now.
+    deletions = tuple(
+        edge
+        for key, edge in present.items()
+        if key not in wanted and not _superseded(snapshot, edge) and not _taken_over(snapshot, edge)
+    )
+    return SimilarPlan(upserts, deletions, Compared(len(snapshot.table), len(snapshot.changes)))
+
+
+def _evidence_to_compare(snapshot: GraphSnapshot, compared: Compared | None) -> IntArray | None:
+    """Rows that are new or have another parent since; None for all."""
+    if compared is None:
+        return None
+    table = snapshot.table
+    rows = set(range(compared.rows, len(table)))
+    for delta in snapshot.changes[compared.changes :]:
+        rows |= {table.row(edge.target) for edge in delta.edges if edge.type is EdgeType.PRODUCED}
+    return np.array(sorted(rows), dtype=np.int64)
+
+
+def _evidence_pairs(snapshot: GraphSnapshot, threshold: float, new: IntArray | None) -> dict[EdgeKey, float]:
+    table = snapshot.table
+    live = np.flatnonzero(table.live)
+    if new is not None:
+        new = np.flatnonzero(np.isin(live, new))
+        if not new.size:
+            return {}
+    nodes = [table.nodes[row] for row in live.tolist()]
+    vectors = table.vectors if live.size == len(table) else table.vectors[live]
+    return _pairs(nodes, vectors, [snapshot.producers(node.id) for node in nodes], threshold, new)
+
+
+def _pairs(
+    nodes: Sequence[TaskNode] | Sequence[EvidenceNode],
+    vectors: Matrix,
+    parents: Sequence[Sequence[NodeId]],
+    threshold: float,
+    new: IntArray | None = None,
+) -> dict[EdgeKey, float]:
+    if len(nodes) < 2:
+        return {}
+    numbers: dict[NodeId, int] = {}
+    numbered = [[numbers.setdefault(parent, len(numbers)) for parent in own] for own in parents]
+    found = similar_pairs(vectors, numbered, threshold, new=new)
+    # Nodes stand in order of sequence, so i < j is the direction that an edge is stored in.
+    return {
+        (EdgeType.SIMILAR_TO, nodes[i].id, nodes[j].id): cosine
+        for i, j, cosine in zip(found.i.tolist(), found.j.tolist(), found.cosine.tolist(), strict=True)
+    }
+
+
+def _similar_at(snapshot: GraphSnapshot, ends: Iterable[NodeId]) -> Iterable[Edge]:
+    for end in ends:
+        for target in snapshot.targets(EdgeType.SIMILAR_TO, end):
+            yield snapshot.edges[EdgeType.SIMILAR_TO, end, target]
+        for source in snapshot.sources(EdgeType.SIMILAR_TO, end):
+            yield snapshot.edges[EdgeType.SIMILAR_TO, source, end]
+
+
+def _task_vector(task: TaskNode) -> Matrix:
+    """A DONE task is represented by its result."""
+    done = task.status is TaskStatus.DONE and task.result_embedding.size
+    return task.result_embedding if done else task.embedding
+
+
+def _parents_of_task(snapshot: GraphSnapshot, task: TaskNode) -> list[NodeId]:
+    above = snapshot.parent(task.id)
+    return [] if above is None else [above]
+
+
+def _superseded(snapshot: GraphSnapshot, edge: Edge) -> bool:
+    ends = (snapshot.evidence.get(edge.source), snapshot.evidence.get(edge.target))
+    return any(node is not None and node.superseded for node in ends)
+
+
+def _taken_over(snapshot: GraphSnapshot, edge: Edge) -> bool:
+    ends = (snapshot.evidence.get(edge.source), snapshot.evidence.get(edge.target))
+    return all(node is not None and node.origin_id for node in ends)
+
+
+def _same_cosine(edge: Edge, cosine: float) -> bool:
+    return edge.similarity is not None and abs(edge.similarity.cosine - cosine) < _SAME
