@@ -24,7 +24,7 @@ from typing import Literal
 
 from .campaign import FailedSessionError, Outcome, Setting, run_killed, run_undisturbed
 from .corpus import write_corpus
-from .servers import neo4j_server, prefect_server
+from .servers import model_server, neo4j_server, prefect_server
 from .session_process import SilentError
 from .summary import summary
 
@@ -68,6 +68,7 @@ def settings_of(options: argparse.Namespace, folder: Path) -> Iterator[list[tupl
     """The campaigns that are wanted, with the servers that they need."""
     corpus = write_corpus(folder / "crossings")
     with ExitStack() as stack:
+        model = stack.enter_context(model_server(folder / "served.jsonl"))
         prefect = ""
         if options.flow > 0.0:
             print("starting a Prefect server …", flush=True)
@@ -80,6 +81,7 @@ def settings_of(options: argparse.Namespace, folder: Path) -> Iterator[list[tupl
                 "session",
                 folder / "sqlite",
                 corpus,
+                model,
                 prefect,
                 lambda home: f"sqlite:///{home}/graph.db",
             )
@@ -95,6 +97,7 @@ def settings_of(options: argparse.Namespace, folder: Path) -> Iterator[list[tupl
                     victim,
                     folder / victim,
                     corpus,
+                    model,
                     prefect,
                     lambda _: database.uri,
                     database,

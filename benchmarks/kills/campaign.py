@@ -15,9 +15,9 @@ from .audit import Figures, faults, figures
 from .canonical import canonical
 from .history import History, Kill
 from .marks import Mark
-from .model_server import read_log
+from .model_server import Served, read_log
 from .moments import Durations, Moment, draw
-from .servers import model_server
+from .servers import Model
 from .session_process import Place, SessionProcess
 
 MOST_IN_A_ROW: Final = 2  # kills without a commit in between; the third start refused is tested apart
@@ -32,6 +32,7 @@ class Setting:
     victim: Literal["session", "server"]
     folder: Path
     corpus: Path
+    model: Model
     prefect_url: str  # empty: none is needed
     store_url: Callable[[Path], str]  # by the session's home
     database: Any = None  # a server with kill() and start()
@@ -72,7 +73,7 @@ def run_undisturbed(setting: Setting) -> Undisturbed:
     with _Session(setting, setting.session_name("undisturbed")) as session:
         told = session.alone()
         dump = session.dump()
-        counted = figures(session.history, dump, read_log(session.log))
+        counted = figures(session.history, dump, session.served())
         graph = canonical(dump, session.place.report)
         found = faults(session.history, dump, counted, graph, graph, session.history.positions)
         if found or counted.extra:
@@ -87,43 +88,36 @@ def run_killed(
     with _Session(setting, name) as session:
         session.killed_until_the_end(most, rng, undisturbed)
         dump, history = session.dump(), session.history
-        counted = figures(history, dump, read_log(session.log))
+        counted = figures(history, dump, session.served())
         graph = canonical(dump, session.place.report)
         found = faults(history, dump, counted, graph, undisturbed.graph, undisturbed.positions)
         return Outcome(name, history.starts, tuple(history.kills), history.clean_ends, counted, tuple(found))
 
 
 class _Session:
-    """A session with its process and its model server."""
+    """A session with its process."""
 
     def __init__(self, setting: Setting, name: str) -> None:
         self._setting = setting
         home = setting.folder / name
         home.mkdir(parents=True)
-        self.log = home / "served.jsonl"
-        self._server = model_server(self.log)
         self.place = Place(
             name=name,
             through=setting.through,
             home=home,
             store=setting.store_url(home),
             corpus=setting.corpus,
-            model_url=self._server.__enter__(),
+            model_url=f"{setting.model.address}/{name}/v1",
             prefect_url=setting.prefect_url,
         )
         self.history = History(home / "results")
-        try:
-            self._process = SessionProcess(self.place)
-        except BaseException:
-            self._server.__exit__(None, None, None)
-            raise
+        self._process = SessionProcess(self.place)
 
     def __enter__(self) -> "_Session":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.close()
-        self._server.__exit__(None, None, None)
 
     def alone(self) -> list[tuple[float, Mark]]:
         """Run to the end; all that it says, with when."""
@@ -151,6 +145,10 @@ class _Session:
                 self.history.killed("session", undisturbed.iterations)
             elif self._expect_the_end(ended):
                 return
+
+    def served(self) -> list[Served]:
+        """What the model server says that it was asked."""
+        return read_log(self._setting.model.log, self.place.name)
 
     def dump(self) -> SessionDump:
         store = open_store(self.place.store)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,7 +49,10 @@ def differences(one: Any, other: Any, where: str = "") -> Iterable[str]:
             yield from differences(left, right, f"{where}[{at}]")
     elif one != other:
         left, right = str(one), str(other)
-        same = len(commonprefix((left, right)))
+        same = next(
+            (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+            min(len(left), len(right)),
+        )
         begin = max(0, same - _BEFORE)
         shown = (text[begin : same + _BEHIND] for text in (left, right))
         yield f"{where.lstrip('.')}, from character {begin}: {' ≠ '.join(map(repr, shown))}"

@@ -26,6 +26,7 @@ from lethe_core.adapters.bootstrap import session_deps
 from lethe_core.adapters.reports import write_report
 from lethe_core.adapters.stores.owner import make_owner
 from lethe_core.config import Settings, load_settings
+from lethe_core.context import lexical
 from lethe_core.errors import StoreError
 from lethe_core.evidence.page import SearchOutcome
 from lethe_core.evidence.provider import SearchProvider
@@ -239,8 +240,10 @@ def main() -> None:
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C goes to every process; one ends them
     run = run_flow if sys.argv[1] == "flow" else run_loop
+    # Loaded at first use otherwise: here, so that no child pays for it.
+    lexical.library()
     if run is run_flow:
-        import flows.session  # noqa: F401 - here, so that no child pays for it
+        import flows.session  # noqa: F401
     say = partial(write_mark, int(sys.argv[2]))
     for line in sys.stdin:
         child = os.fork()

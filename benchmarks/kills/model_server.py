@@ -1,7 +1,8 @@
 """A chat server in a process of its own: real sockets, answers streamed, every request written down.
 
-``python -m benchmarks.kills.model_server LOG`` prints its address and serves until its standard input ends.
-Each answer counts the same tokens, so that a session's tokens tell how many answers were committed to it.
+``python -m benchmarks.kills.model_server LOG`` prints its address and serves until its standard input ends. A
+session's base URL is ``ADDRESS/SESSION/v1``: the log tells whose request it was. Each answer counts the same
+tokens, so that a session's tokens tell how many answers were committed to it.
 """
 
 import itertools
@@ -10,7 +11,7 @@ import os
 import sys
 import threading
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,6 +31,7 @@ Kind = Literal["probe", "turn", "section"]
 class Served:
     """A line of the log."""
 
+    session: str
     number: int
     what: Literal["began", "finished"]
     kind: Kind
@@ -41,8 +43,10 @@ class Served:
         return self.kind != "probe"
 
 
-def read_log(path: Path) -> list[Served]:
-    return [Served(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+def read_log(path: Path, session: str) -> list[Served]:
+    """What was served to one session."""
+    lines = [Served(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [line for line in lines if line.session == session]
 
 
 class _Server(ThreadingHTTPServer):
@@ -69,11 +73,12 @@ class _Handler(BaseHTTPRequestHandler):
         user = body["messages"][-1]["content"]
         kind: Kind = "section" if user.startswith(SECTION) else "turn" if "=TASK " in user else "probe"
         digest = blake2b(json.dumps(body["messages"]).encode(), digest_size=8).hexdigest()
-        served = Served(next(self.server.numbers), "began", kind, digest)
+        session = self.path.split("/")[1]
+        served = Served(session, next(self.server.numbers), "began", kind, digest)
         self.server.note(served)
         text = '{"ok":"yes"}' if kind == "probe" else answer(user)
         self._stream(text)
-        self.server.note(Served(served.number, "finished", kind, digest))
+        self.server.note(replace(served, what="finished"))
 
     def _stream(self, text: str) -> None:
         self.send_response(200)
@@ -104,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
 def main() -> None:
     server = _Server(Path(sys.argv[1]))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    sys.stdout.write(f"http://127.0.0.1:{server.server_port}/v1\n")
+    sys.stdout.write(f"http://127.0.0.1:{server.server_port}\n")
     sys.stdout.flush()
     sys.stdin.read()
 

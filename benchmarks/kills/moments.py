@@ -10,7 +10,7 @@ from .marks import Mark, What
 
 Aim: TypeAlias = Literal["any time", "a commit", "a call", "an ingestion"]
 
-SHARE: Final = 0.25  # of a run's time at most until a kill at any time: several fall into one session
+SHARE: Final = 0.15  # of a run's time at most until a kill at any time: several fall into one session
 WEIGHTS: Final[dict[Aim, int]] = {"any time": 40, "a commit": 25, "a call": 20, "an ingestion": 15}
 
 
@@ -50,16 +50,16 @@ class Durations:
 
 def draw(rng: random.Random, durations: Durations) -> Moment:
     aim = rng.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
-    at_last = rng.uniform(SHARE, 2 * SHARE) * durations.run
+    at_last = rng.uniform(0.0, 2 * SHARE) * durations.run
     match aim:
         case "any time":
             return Moment(aim, None, 0, rng.uniform(0.0, SHARE * durations.run), at_last)
         case "a commit":
-            return Moment(aim, "committing", rng.randint(1, 8), rng.uniform(0.0, durations.commit), at_last)
+            return Moment(aim, "committing", rng.randint(1, 6), rng.uniform(0.0, durations.commit), at_last)
         case "a call":
             return Moment(aim, "asking", rng.randint(1, 2), rng.uniform(0.0, durations.call), at_last)
         case "an ingestion":
-            return Moment(aim, "searching", rng.randint(1, 3), rng.uniform(0.0, durations.ingestion), at_last)
+            return Moment(aim, "searching", rng.randint(1, 2), rng.uniform(0.0, durations.ingestion), at_last)
 
 
 def _between(marks: Sequence[tuple[float, Mark]], begin: What, end: What) -> float:

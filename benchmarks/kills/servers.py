@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,17 @@ def prefect_server(home: Path) -> Iterator[str]:
         stop_server(home)
 
 
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A chat server, and the file in which it writes down what it serves."""
+
+    address: str
+    log: Path
+
+
 @contextmanager
-def model_server(log: Path) -> Iterator[str]:
-    """The address of a chat server that writes down what it serves."""
+def model_server(log: Path) -> Iterator[Model]:
+    """A chat server for any number of sessions."""
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.kills.model_server", str(log)],
         stdin=subprocess.PIPE,
@@ -38,7 +47,7 @@ def model_server(log: Path) -> Iterator[str]:
     )
     try:
         assert process.stdout is not None
-        yield process.stdout.readline().strip()
+        yield Model(process.stdout.readline().strip(), log)
     finally:
         process.kill()
         process.communicate()

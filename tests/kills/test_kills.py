@@ -2,6 +2,7 @@
 
 import random
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from benchmarks.kills.campaign import Outcome, Setting, run_killed, run_undisturbed
 from benchmarks.kills.corpus import write_corpus
+from benchmarks.kills.servers import model_server
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, where a dead owner is seen at once"),
@@ -30,16 +32,18 @@ def killed(setting: Setting, kills: int) -> list[Outcome]:
 
 
 @pytest.fixture
-def setting(tmp_path: Path) -> Setting:
-    return Setting(
-        name="SQLite",
-        through="loop",
-        victim="session",
-        folder=tmp_path,
-        corpus=write_corpus(tmp_path / "crossings"),
-        prefect_url="",
-        store_url=lambda home: f"sqlite:///{home}/graph.db",
-    )
+def setting(tmp_path: Path) -> Iterator[Setting]:
+    with model_server(tmp_path / "served.jsonl") as model:
+        yield Setting(
+            name="SQLite",
+            through="loop",
+            victim="session",
+            folder=tmp_path,
+            corpus=write_corpus(tmp_path / "crossings"),
+            model=model,
+            prefect_url="",
+            store_url=lambda home: f"sqlite:///{home}/graph.db",
+        )
 
 
 @pytest.fixture
