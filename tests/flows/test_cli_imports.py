@@ -33,7 +33,14 @@ def test_help_imports_nothing_heavy(arguments, tmp_path):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["sessions"], ["report", "s-absent"], ["doctor"], ["server", "status"], ["resume", "s-absent"]],
+    [
+        ["sessions"],
+        ["report", "s-absent"],
+        ["diff", "s-absent"],
+        ["doctor"],
+        ["server", "status"],
+        ["resume", "s-absent"],
+    ],
 )
 def test_what_runs_no_flow_imports_no_prefect(arguments, tmp_path):
     assert "prefect" not in modules_after(arguments, tmp_path)

@@ -372,3 +372,26 @@ def test_the_last_good_run_is_the_latest_that_ended_with_findings(runs: list[tup
     ]
     found = last_good(states[::-1])
     assert (found.n if found else 0) == max(good, default=0)
+
+
+def test_every_part_is_worked_through_again_however_still_the_signals_stand(world: Any) -> None:
+    for number in range(6):
+        (world.corpus / f"inn{number}.md").write_text(
+            f"# Inn {number}\n\nThe inn number {number} at Lisk has rooms for {number + 40} guests.\n"
+        )
+    question = " ".join(
+        f"{number + 1}. How many guests has the inn number {number} at Lisk rooms for?" for number in range(6)
+    )
+    reports = []
+    for name in ("s-a", "s-b", "s-c"):
+        driver = world.open(question, name, series="inns")
+        reason = driver.run()
+        ending = draft_report(driver.session, reason)
+        close_session(driver.session, ending)
+        driver.session.close()
+        reports.append((reason, driver.session.state.iterations, ending.report))
+    for reason, iterations, report in reports[1:]:
+        assert reason == "goal_complete"
+        assert iterations <= 8 < reports[0][1]  # to divide, six parts, to put together
+        assert len(report.sections) == 6
+        assert not report.changes
