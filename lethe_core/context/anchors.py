@@ -5,7 +5,8 @@ terms come from the caller; here they are counted, weighted, and joined to the g
 of the graph itself changes, and what the walk leaves on the term nodes is dropped.
 """
 
-from collections import defaultdict
+from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -52,7 +53,7 @@ class AnchorNode:
 class Anchors:
     """The kept terms and the edges between n nodes and them."""
 
-    terms: tuple[str, ...]
+    terms: tuple[str, ...]  # in alphabetical order
     idf: FloatArray  # (t,) of each term
     node: IntArray  # (e,) ends of the edges
     term: IntArray  # (e,)
@@ -64,31 +65,76 @@ def find_anchors(nodes: Sequence[AnchorNode], *, config: AnchorConfig = DEFAULT_
 
     n and df count sources. Terms come out in alphabetical order, whatever the order of the nodes.
     """
-    sources: dict[str, set[str]] = defaultdict(set)
+    index = AnchorIndex(config=config)
     for node in nodes:
+        index.add(node)
+    return index.among(np.arange(len(nodes)))
+
+
+class AnchorIndex:
+    """What nodes mention, as they come: any of them may be counted, and more be noted of one later."""
+
+    def __init__(self, *, config: AnchorConfig = DEFAULT_ANCHORS) -> None:
+        self._config = config
+        self._sources: dict[str, int] = {}
+        self._source = array("q")  # of each row
+        self._numbers: dict[str, int] = {}  # of the terms
+        self._names: list[str] = []
+        # One entry a mention.
+        self._row, self._term, self._own = array("q"), array("q"), array("b")
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def add(self, node: AnchorNode) -> int:
+        """Take in a node; returns its row."""
+        row = len(self._source)
+        self._source.append(self._sources.setdefault(node.source, len(self._sources)))
         for term in _terms(node):
-            sources[term].add(node.source)
-    n_sources = len({node.source for node in nodes})
-    most = max(config.max_sources, config.max_share * n_sources)
-    kept = sorted(term for term, where in sources.items() if config.min_sources <= len(where) <= most)
-    at = {term: index for index, term in enumerate(kept)}
-    df = np.array([len(sources[term]) for term in kept], dtype=np.float64)
-    idf = np.log((n_sources + 1.0) / (df + 0.5)) if kept else np.zeros(0)
-    edges = [
-        (index, at[term], idf[at[term]] * (config.own_title if term == node.title else 1.0))
-        for index, node in enumerate(nodes)
-        for term in sorted(_terms(node))
-        if term in at
-    ]
-    # A term of nearly all of a few sources has an idf of 0 or below: it joins nothing.
-    edges = [edge for edge in edges if edge[2] > 0.0]
-    return Anchors(
-        terms=tuple(kept),
-        idf=np.maximum(idf, 0.0),
-        node=np.array([edge[0] for edge in edges], dtype=np.int64),
-        term=np.array([edge[1] for edge in edges], dtype=np.int64),
-        weight=np.array([edge[2] for edge in edges], dtype=np.float64),
-    )
+            self.mention(row, term, own=term == node.title)
+        return row
+
+    def mention(self, row: int, term: str, *, own: bool = False) -> None:
+        """Note that a node mentions a term that was not noted of it yet; own: the title of its source."""
+        number = self._numbers.setdefault(term, len(self._names))
+        if number == len(self._names):
+            self._names.append(term)
+        self._row.append(row)
+        self._term.append(number)
+        self._own.append(own)
+
+    def among(self, rows: IntArray) -> Anchors:
+        """The anchors of some nodes as if there were no others.
+
+        rows: (m,) different; a node of the result is its place among them.
+        """
+        source, at, term = _ints(self._source), _ints(self._row), _ints(self._term)
+        place = np.full(len(source), -1)
+        place[rows] = np.arange(rows.size)
+        counted = place[at] >= 0
+        at, term = at[counted], term[counted]
+        # Sources, not nodes: each pair of a term and a source counts once.
+        pairs = np.unique(term * max(1, len(self._sources)) + source[at])
+        df = np.bincount(pairs // max(1, len(self._sources)), minlength=len(self._names))
+        n_sources = np.unique(source[rows]).size
+        most = max(self._config.max_sources, self._config.max_share * n_sources)
+        kept = np.flatnonzero((df >= self._config.min_sources) & (df <= most)).tolist()
+        kept.sort(key=self._names.__getitem__)
+        idf = np.log((n_sources + 1.0) / (df[kept] + 0.5)) if kept else np.zeros(0)
+        number = np.full(len(self._names), -1)
+        number[kept] = np.arange(len(kept))
+        own = np.array(self._own, dtype=np.bool_)[counted]
+        # A term of nearly all of a few sources has an idf of 0 or below: it joins nothing.
+        joins = np.flatnonzero(number[term] >= 0)
+        joins = joins[idf[number[term[joins]]] > 0.0] if joins.size else joins
+        own, at, term = own[joins], at[joins], number[term[joins]]
+        return Anchors(
+            terms=tuple(self._names[kept_term] for kept_term in kept),
+            idf=np.maximum(idf, 0.0),
+            node=place[at],
+            term=term,
+            weight=idf[term] * np.where(own, self._config.own_title, 1.0),
+        )
 
 
 def anchored(weights: WeightMatrix, anchors: Anchors) -> WeightMatrix:
@@ -129,10 +175,11 @@ def anchored_seeds(
     best = np.zeros(n)
     order = np.lexsort((np.arange(n), -relevant))[: config.best]
     best[order] = relevant[order] ** config.sharpness
-    own = frozenset(task_terms)
-    terms = np.array(
-        [idf if term in own else 0.0 for term, idf in zip(anchors.terms, anchors.idf, strict=True)]
-    )
+    terms = np.zeros(t)
+    for term in frozenset(task_terms):
+        place = bisect_left(anchors.terms, term)
+        if place < t and anchors.terms[place] == term:
+            terms[place] = anchors.idf[place]
     parts = [
         (config.structure_share, np.concatenate([structure, np.zeros(t)])),
         (config.evidence_share, np.concatenate([best, np.zeros(t)])),
@@ -153,3 +200,8 @@ def _shares(values: FloatArray) -> FloatArray:
     positive = np.maximum(np.nan_to_num(values, nan=0.0), 0.0)
     largest = float(positive.max(initial=0.0))
     return clamp01(positive / largest) if largest > 0.0 else np.zeros_like(positive)
+
+
+def _ints(values: "array[int]") -> IntArray:
+    # A copy: an array that numpy looks into cannot grow.
+    return np.array(values, dtype=np.int64)

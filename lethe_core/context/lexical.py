@@ -100,7 +100,7 @@ class LexicalIndex:
         for word in dict.fromkeys(query):
             chunks, values = self._occurrences(word)
             if chunks.size:
-                scores[chunks] += values * (self._rarity(chunks) / _idf(chunks.size, self._size))
+                scores[chunks] += values * (self._rarity(chunks) / inverse_frequency(chunks.size, self._size))
         return np.maximum(scores, 0.0)
 
     def coverage(self, query: Sequence[str], *, most_words: int = 6) -> FloatArray:
@@ -122,7 +122,7 @@ class LexicalIndex:
 
     def _rarity(self, chunks: IntArray) -> float:
         """Inverse frequency over sources of a word that occurs in these chunks."""
-        return _idf(np.unique(self._source[chunks]).size, int(self._source.max(initial=-1)) + 1)
+        return inverse_frequency(np.unique(self._source[chunks]).size, int(self._source.max(initial=-1)) + 1)
 
     def _occurrences(self, word: str) -> tuple[IntArray, FloatArray]:
         """The chunks that have a word, and its BM25 in each; a word that occurs nowhere is the rarest."""
@@ -133,5 +133,6 @@ class LexicalIndex:
         return np.asarray(matrix["indices"][span], np.int64), np.asarray(matrix["data"][span], np.float64)
 
 
-def _idf(having: int, total: int) -> float:
+def inverse_frequency(having: int, total: int) -> float:
+    """How much a word says that this many of all sources have: ln(1 + (N − n + .5)/(n + .5)), positive."""
     return float(np.log1p((total - having + 0.5) / (having + 0.5)))

@@ -1,37 +1,42 @@
 """The words of a session's evidence, kept as it grows: BM25 and the terms that lexical anchors join by."""
 
+from array import array
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from lethe_core.context.anchors import AnchorNode
-from lethe_core.context.lexical import LexicalIndex, words
+from lethe_core.context.anchors import AnchorIndex, AnchorNode, Anchors
+from lethe_core.context.lexical import words
+from lethe_core.context.lexical_growing import GrowingLexicalIndex
 from lethe_core.evidence.terms import anchor_terms, spaced, title_term
 from lethe_core.evidence.titles import TitleIndex
-from lethe_core.graph.arrays import FloatArray
+from lethe_core.graph.arrays import FloatArray, IntArray
 from lethe_core.graph.nodes import EvidenceNode, NodeId
 
 
 class SessionLexicon:
-    """Each node's text is read once; each title is looked for once in each text."""
+    """Each node's text is read once, and again only for a title that came later and whose words it has."""
 
     def __init__(self) -> None:
-        self._terms: dict[NodeId, set[str]] = {}
-        self._texts: dict[NodeId, str] = {}
-        self._words: dict[NodeId, list[str]] = {}
+        self._row: dict[NodeId, int] = {}
+        self._mentions: list[AnchorNode] = []
+        self._texts: list[str] = []  # spaced
+        self._having: dict[str, array[int]] = defaultdict(lambda: array("q"))  # rows by word
         self._titles = TitleIndex()
-        self._indexed: tuple[NodeId, ...] = ()
-        self._index = LexicalIndex([])
+        self._anchors = AnchorIndex()
+        self._index = GrowingLexicalIndex()
 
     def anchor_nodes(self, evidence: Sequence[EvidenceNode]) -> list[AnchorNode]:
         """What each of the nodes mentions, titles of other sources included."""
         self._read(evidence)
-        return [
-            AnchorNode(
-                source=node.address or node.id, title=title_term(node.title), terms=self._terms[node.id]
-            )
-            for node in evidence
-        ]
+        return [self._mentions[self._row[node.id]] for node in evidence]
+
+    def anchors(self, evidence: Sequence[EvidenceNode]) -> Anchors:
+        """What joins the nodes by what they mention; a node is its place among those given."""
+        self._read(evidence)
+        return self._anchors.among(self._rows(evidence))
 
     def terms_of(self, text: str) -> frozenset[str]:
         """The terms of a task, titles of sources among them."""
@@ -39,24 +44,37 @@ class SessionLexicon:
 
     def bm25(self, query: str, evidence: Sequence[EvidenceNode]) -> FloatArray:
         """BM25 of each node for a query: (n,) non-negative."""
-        if not evidence:
-            return np.zeros(0)
         self._read(evidence)
-        asked = tuple(node.id for node in evidence)
-        if asked != self._indexed:
-            self._index = LexicalIndex(
-                [self._words[node] for node in asked], [node.address or node.id for node in evidence]
-            )
-            self._indexed = asked
-        return self._index.scores(words(query))
+        return self._index.scores(words(query), self._rows(evidence))
+
+    def _rows(self, evidence: Sequence[EvidenceNode]) -> IntArray:
+        return np.array([self._row[node.id] for node in evidence], dtype=np.int64)
 
     def _read(self, evidence: Sequence[EvidenceNode]) -> None:
-        new = [node for node in evidence if node.id not in self._terms]
+        new = [node for node in evidence if node.id not in self._row]
+        for title in self._titles.add(title_term(node.title) for node in new):
+            self._find_in_old(title)
         for node in new:
-            self._terms[node.id] = set(anchor_terms(node.content))
-            self._texts[node.id] = spaced(node.content)
-            self._words[node.id] = words(node.embed_text)
-        added = TitleIndex(self._titles.add(title_term(node.title) for node in new))
-        fresh = {node.id for node in new}
-        for node_id, text in self._texts.items():
-            self._terms[node_id] |= (self._titles if node_id in fresh else added).in_text(text)
+            text = spaced(node.content)
+            mention = AnchorNode(
+                source=node.address or node.id,
+                title=title_term(node.title),
+                terms=anchor_terms(node.content) | self._titles.in_text(text),
+            )
+            row = self._anchors.add(mention)
+            self._index.add(words(node.embed_text), mention.source)
+            self._row[node.id] = row
+            self._mentions.append(mention)
+            self._texts.append(text)
+            for word in set(text.split()):
+                self._having[word].append(row)
+
+    def _find_in_old(self, title: str) -> None:
+        """Note a title in the texts that were read before it was known."""
+        none = array("q")
+        rarest = min((self._having.get(word, none) for word in title.split(" ")), key=len)
+        for row in rarest:
+            mention = self._mentions[row]
+            if f" {title} " in self._texts[row] and title not in mention.terms and title != mention.title:
+                self._anchors.mention(row, title)
+                self._mentions[row] = replace(mention, terms={*mention.terms, title})
