@@ -41,7 +41,7 @@ def print_summary(report: "ReportJson", *, page: str = "", own_server: bool = Fa
     if not report.findings:
         words = NOTHING.get(report.stop_reason, "nothing was found that answers the question")
         lines += _wrapped(words, "  ", "  ")
-    lines += ["", *_closing(report), *_where(report, page, own_server)]
+    lines += ["", *_changed(report), *_closing(report), *_where(report, page, own_server)]
     click.echo("\n".join(lines))
 
 
@@ -69,6 +69,24 @@ def _wrapped(text: str, first: str = "", others: str = "") -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _changed(report: "ReportJson") -> list[str]:
+    """What changed since the run that this one follows, in numbers; nothing for one that follows none."""
+    changes = report.changes
+    if changes is None:
+        return []
+    numbers = (
+        (len(changes.changed_figures), "changed figure"),
+        (len(changes.new_findings), "new finding"),
+        (len(changes.dropped), "dropped statement"),
+        (len(changes.new_sources), "new source"),
+        (len(changes.vanished_sources), "vanished source"),
+        (len(changes.contradictions_appeared), "new contradiction"),
+        (len(changes.contradictions_settled), "settled contradiction"),
+    )
+    told = ", ".join(count(number, what) for number, what in numbers if number)
+    return _wrapped(f"since session {shown(changes.since, 64)}: {told or 'nothing new'}")
 
 
 def _closing(report: "ReportJson") -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from flows.commands.summary import print_summary
-from lethe_core.report.model import ClaimJson, ReportJson
+from lethe_core.report.model import ChangedSourceJson, ChangesJson, ClaimJson, ReportJson, StatementJson
 
 
 def report(**changes) -> ReportJson:
@@ -56,3 +56,16 @@ def test_a_pages_own_number_is_no_citation(capsys):
     text = "“Built in 1871.[2] It burns [note].”"
     print_summary(report(claims=(report().claims[0].model_copy(update={"text": text, "citations": (1,)}),)))
     assert r"“Built in 1871.\[2\] It burns [note].” [1]" in capsys.readouterr().out
+
+
+def test_what_changed_is_told_in_numbers(capsys):
+    nothing = {name: () for name in ChangesJson.model_fields if name not in ("since", "changed")}
+    print_summary(report())
+    assert "since session" not in capsys.readouterr().out
+    print_summary(report(changes=ChangesJson(since="s-0", changed=False, **nothing)))
+    assert "since session s-0: nothing new\n" in capsys.readouterr().out
+    source = ChangedSourceJson(title="Fares", url="papers/fares.md", date="")
+    statement = StatementJson(text="“It is 3.”", claims=("c1",), sources=(source,))
+    some = nothing | {"new_findings": (statement, statement), "vanished_sources": (source,)}
+    print_summary(report(changes=ChangesJson(since="s-0", changed=True, **some)))
+    assert "since session s-0: 2 new findings, 1 vanished source\n" in capsys.readouterr().out
