@@ -8,6 +8,7 @@ tokens, so that a session's tokens tell how many answers were committed to it.
 import itertools
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -107,6 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C goes to every process; one ends them
     server = _Server(Path(sys.argv[1]))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     sys.stdout.write(f"http://127.0.0.1:{server.server_port}\n")
