@@ -66,7 +66,7 @@ def walk_graph(weights: WeightMatrix) -> WalkGraph:
 
 
 def personalized_pagerank(
-    weights: "WeightMatrix | WalkGraph",
+    weights: WeightMatrix | WalkGraph,
     seeds: FloatArray,
     *,
     damping: float = 0.5,
@@ -94,7 +94,7 @@ def personalized_pagerank(
 
 
 def personalized_pageranks(
-    weights: "WeightMatrix | WalkGraph",
+    weights: WeightMatrix | WalkGraph,
     seeds: FloatArray,
     *,
     damping: float = 0.5,

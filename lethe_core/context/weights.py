@@ -7,7 +7,7 @@ caller's decision: superseded evidence is left out before the nodes are numbered
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,15 @@ from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import FloatArray, IntArray, Matrix
 
-# A string, because scipy's classes take no type parameters at run time before 1.16.
-WeightMatrix: TypeAlias = "csr_array[Any, tuple[int, int]]"
+# scipy's classes take no type parameters at run time before 1.16.
+if TYPE_CHECKING:
+    WeightMatrix: TypeAlias = csr_array[Any, tuple[int, int]]
+else:
+    WeightMatrix = csr_array
 """Weights of an undirected graph: (n, n) symmetric, non-negative."""
+
+
+_EDGES = 8192  # whose ends' vectors are taken out at a time: of a million edges they would be gigabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,12 @@ def end_cosines(vectors: Matrix, source: IntArray, target: IntArray) -> FloatArr
 
     vectors: (n, d) unit rows; a zero row gives 0.
     """
-    products: FloatArray = np.einsum("ij,ij->i", vectors[source], vectors[target], dtype=np.float64)
+    products = np.zeros(source.size)
+    for first in range(0, source.size, _EDGES):
+        block = slice(first, first + _EDGES)
+        # Made float64 first: einsum would do it piece by piece, and an edge's last bit hang on its place.
+        left, right = vectors[source[block]].astype(np.float64), vectors[target[block]].astype(np.float64)
+        np.einsum("ij,ij->i", left, right, out=products[block])
     return np.clip(products, -1.0, 1.0)
 
 
@@ -130,8 +141,13 @@ def adjacency(n: int, edges: EdgeArrays, *, config: WeightConfig | None = None) 
     # last bit between (i, j) and (j, i), and the walk's solver needs symmetry.
     half = coo_array((weights[carries], (lower[carries], upper[carries])), shape=(n, n)).tocsr()
     both = half + half.T
-    isolated = (np.diff(both.indptr) == 0).astype(np.float64)
-    return csr_array(both + diags_array(isolated)) if isolated.any() else csr_array(both)
+    return with_loops(csr_array(both))
+
+
+def with_loops(weights: WeightMatrix) -> WeightMatrix:
+    """The weights, (n, n), with a loop of weight 1 on every node that has no edge."""
+    isolated = (np.diff(weights.indptr) == 0).astype(np.float64)
+    return csr_array(weights + diags_array(isolated)) if isolated.any() else weights
 
 
 def seed_vector(

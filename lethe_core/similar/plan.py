@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lethe_core.graph.arrays import IntArray, Matrix
+from lethe_core.graph.arrays import IntArray, Matrix, Vector
 from lethe_core.graph.nodes import Edge, EdgeType, EvidenceNode, NodeId, Similarity, TaskNode, TaskStatus
 from lethe_core.graph.snapshot import EdgeKey, GraphSnapshot
 from lethe_core.similar.pairs import similar_pairs
@@ -48,7 +48,7 @@ def prepare_similar_sync(
     tasks = list(snapshot.tasks.values())
     wanted = _pairs(
         tasks,
-        np.stack([_task_vector(task) for task in tasks]),
+        np.stack([task_vector(task) for task in tasks]),
         [_parents_of_task(snapshot, task) for task in tasks],
         threshold,
     )
@@ -124,8 +124,8 @@ def _similar_at(snapshot: GraphSnapshot, ends: Iterable[NodeId]) -> Iterable[Edg
             yield snapshot.edges[EdgeType.SIMILAR_TO, source, end]
 
 
-def _task_vector(task: TaskNode) -> Matrix:
-    """A DONE task is represented by its result."""
+def task_vector(task: TaskNode) -> Vector:
+    """What represents a task, (d,): its result once it is DONE."""
     done = task.status is TaskStatus.DONE and task.result_embedding.size
     return task.result_embedding if done else task.embedding
 
