@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from flows.local_server import answers, running_server
-from flows.prefect_environment import configured_server
+from flows.prefect_environment import configured_server, silence_of, without_password
 from flows.unknown_variables import unknown_variables
 from flows.wording import count, shown
 from lethe_core.config import SECRETS, LoadedSettings, Settings
 from lethe_core.errors import LetheError, ModelError
 
 LOW_DISK_BYTES: Final = 1 << 30
-HTTP_SECONDS: Final = 5.0
 
 
 class Level(StrEnum):
@@ -58,7 +57,7 @@ def effective_values(loaded: LoadedSettings) -> list[Value]:
             text = os.pathsep.join(str(part) for part in value)
         else:
             text = "" if value is None else str(value)
-        found.append(Value(name, _without_password(shown(text, 500)), loaded.origins[name]))
+        found.append(Value(name, without_password(shown(text, 500)), loaded.origins[name]))
     return found
 
 
@@ -118,10 +117,10 @@ def _store(settings: Settings) -> Check:
 
 
 def _embedding(settings: Settings) -> Check:
-    from lethe_core.adapters.models.embedders import open_embedder
+    from lethe_core.adapters.models.embedders import opened_embedder
 
-    embedder = open_embedder(settings.embedding)
-    vector = embedder.embed_queries(["Does it answer?"])
+    with opened_embedder(settings) as embedder:
+        vector = embedder.embed_queries(["Does it answer?"])
     return Check("embedding", Level.OK, f"{settings.embedding} answers, {vector.shape[1]} dimensions")
 
 
@@ -135,7 +134,7 @@ def _model(settings: Settings) -> Check:
         )
     from lethe_core.adapters.models.openai_chat import OpenAIChat
 
-    where = _without_password(settings.llm_base_url)
+    where = without_password(settings.llm_base_url)
     reasoner = OpenAIChat(
         settings.llm_base_url,
         settings.llm_model,
@@ -185,7 +184,10 @@ def _no_corpus(settings: Settings) -> list[Check]:
 def _prefect(home: Path) -> Check:
     configured = configured_server()
     if configured is not None:
-        return _configured_prefect(configured.url, configured.origin)
+        if silence := silence_of(configured):
+            return Check("Prefect", Level.FAILED, silence)
+        where = without_password(configured.url)
+        return Check("Prefect", Level.OK, f"the server at {where} answers ({configured.origin})")
     state = running_server(home)
     if state is None:
         return Check(
@@ -200,39 +202,8 @@ def _prefect(home: Path) -> Check:
     )
 
 
-def _configured_prefect(url: str, origin: str) -> Check:
-    import httpx
-
-    try:
-        answer = httpx.get(f"{url.rstrip('/')}/health", timeout=HTTP_SECONDS)
-        trouble = (
-            ""
-            if answer.status_code < 400 or answer.status_code in (401, 403)
-            else f"HTTP {answer.status_code}"
-        )
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
-        trouble = str(error) or type(error).__name__
-    if trouble:
-        return Check(
-            "Prefect",
-            Level.FAILED,
-            f"the server at {_without_password(url)} does not answer: {trouble} ({origin} names it: "
-            "start it, or take that away and Lethe starts one of its own)",
-        )
-    return Check("Prefect", Level.OK, f"the server at {_without_password(url)} answers ({origin})")
-
-
 def _unknown_variables(environment: Mapping[str, str]) -> list[Check]:
     return [
         Check(name, Level.NOTE, f"no setting has this name, it does nothing{hint}")
         for name, hint in unknown_variables(environment)
     ]
-
-
-def _without_password(text: str) -> str:
-    """A URL without what stands between ``//`` and ``@``."""
-    scheme, separator, rest = text.partition("://")
-    authority, slash, path = rest.partition("/")
-    if separator and "@" in authority:
-        return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}"
-    return text

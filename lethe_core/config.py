@@ -25,7 +25,7 @@ from pydantic_settings import (
 from lethe_core.errors import ConfigError
 
 FILE_NAME = "lethe.toml"
-SECRETS = ("llm_api_key", "neo4j_user", "neo4j_password")
+SECRETS = ("llm_api_key", "embedding_api_key", "neo4j_user", "neo4j_password")
 FLAGS = {"llm_model": "--model"}  # where a flag is not named like its setting
 DEFAULT_MIN_ITERATIONS = 3
 
@@ -95,7 +95,27 @@ class Settings(BaseSettings):
     )
     llm_timeout: float = Field(default=600.0, gt=0, description="Seconds without a byte before a call fails.")
 
-    embedding: str = Field(default="wordllama-256", description="The embedding model.")
+    embedding: str = Field(
+        default="wordllama-256",
+        min_length=1,
+        description="The embedding model: a name, or a folder with a sentence-transformers model.",
+    )
+    embedding_base_url: str = Field(
+        default="", description="An OpenAI-compatible server of embeddings; empty: the model runs here."
+    )
+    embedding_api_key: SecretStr = Field(default=SecretStr(""), description="Its key; environment only.")
+    embedding_query_prompt: str | None = Field(
+        default=None, description="Put before what is asked; default: the model's profile."
+    )
+    embedding_similar_threshold: float | None = Field(
+        default=None, gt=0, le=1, description="Cosine of SIMILAR_TO; default: the model's profile."
+    )
+    embedding_duplicate_threshold: float | None = Field(
+        default=None, gt=0, le=1, description="Cosine of a duplicate; default: the model's profile."
+    )
+    embedding_ga_floor: float | None = Field(
+        default=None, ge=0, le=1, description="Normalised cosine of what is on topic; default: the profile."
+    )
     nli: Literal["off"] = Field(default="off", description="The inference model; off is a legal setting.")
 
     context_tokens: int = Field(default=8192, ge=512, description="Tokens of context at most.")
@@ -153,8 +173,9 @@ class Settings(BaseSettings):
                 "the store's URL holds a user or a password: set LETHE_NEO4J_USER and "
                 "LETHE_NEO4J_PASSWORD in the environment instead"
             )
-        if self.llm_base_url and not self.llm_base_url.startswith(("http://", "https://")):
-            raise ValueError(f"llm_base_url must begin with http:// or https://, not {self.llm_base_url!r}")
+        for name in ("llm_base_url", "embedding_base_url"):
+            if (url := getattr(self, name)) and not url.startswith(("http://", "https://")):
+                raise ValueError(f"{name} must begin with http:// or https://, not {url!r}")
         if self.llm_base_url and not self.llm_model:
             raise ValueError("llm_base_url is set but llm_model is not: name the model (LETHE_LLM_MODEL)")
         return self

@@ -113,11 +113,11 @@ def research(
 def _check(settings: "Settings") -> None:
     """Everything that can be seen to fail before anything is started."""
     from lethe_core.adapters.bootstrap import check_corpus
+    from lethe_core.adapters.models.embedders import profile_of
     from lethe_core.adapters.sources.folder import walk
     from lethe_core.adapters.stores import open_store
-    from lethe_core.control.profiles import find_profile
 
     check_corpus(settings.corpus)
-    find_profile(settings.embedding)
+    profile_of(settings)
     walk(settings.corpus)
     open_store(settings.store_url).close()

@@ -58,10 +58,10 @@ def check_same_session(
     settings: "Settings", state: "SessionState", question: str, series: str | None = None
 ) -> None:
     """Raises SessionMismatchError for another question or series, StoreVersionError for another model."""
-    from lethe_core.control.profiles import find_profile
+    from lethe_core.adapters.models.embedders import profile_of
     from lethe_core.session.opening import check_same
 
-    check_same(state, question, find_profile(settings.embedding), series or "")
+    check_same(state, question, profile_of(settings), series or "")
 
 
 def recalled_settings(
@@ -100,7 +100,7 @@ def stored_outline(settings: "Settings", session_id: "SessionId") -> "Outline":
 
 
 def _report_and_graph(settings: "Settings", session_id: "SessionId") -> "tuple[Report, GraphSnapshot]":
-    from lethe_core.adapters.models.embedders import open_embedder
+    from lethe_core.adapters.models.embedders import opened_embedder, settings_of_filled
     from lethe_core.adapters.stores import open_store
     from lethe_core.session.reporting import stored_report as report_of
 
@@ -111,5 +111,5 @@ def _report_and_graph(settings: "Settings", session_id: "SessionId") -> "tuple[R
     finally:
         store.close()
     # The model that filled the session, whatever is configured by now.
-    embedding, _, _ = state.profile.partition("@")
-    return report_of(snapshot, state, open_embedder(embedding)), snapshot
+    with opened_embedder(settings_of_filled(settings, state.profile)) as embedder:
+        return report_of(snapshot, state, embedder), snapshot

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lethe_core.adapters.models.embedders import open_embedder
+from lethe_core.adapters.models.embedders import opened_embedder
 from lethe_core.adapters.models.openai_chat import OpenAIChat
 from lethe_core.adapters.models.tokens import WordLlamaTokenCounter
 from lethe_core.adapters.sources.search import FolderSearch, SearchConfig
@@ -23,18 +23,22 @@ IndexProgress = Callable[[int, int, str], None]
 
 @contextmanager
 def session_deps(
-    settings: Settings, *, clock: Clock | None = None, progress: IndexProgress | None = None
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    progress: IndexProgress | None = None,
+    embedder: Embedder | None = None,
 ) -> Iterator[SessionDeps]:
     """Open store, models and sources for one session; all are closed on leaving.
 
-    progress: told (done, total, name) while a folder is read.
+    progress: told (done, total, name) while a folder is read; embedder: one that is open already.
     Raises ConfigError, CorpusError, StoreError.
     """
     check_corpus(settings.corpus)
     with ExitStack() as stack:
         store = open_store(settings.store_url)
         stack.callback(store.close)
-        embedder = open_embedder(settings.embedding)
+        embedder = embedder or stack.enter_context(opened_embedder(settings))
         search = stack.enter_context(
             FolderSearch.open(
                 settings.corpus,

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 
 from lethe_core.control.embedding import EmbeddingProfile
@@ -59,16 +60,59 @@ MEASURED_ON: Mapping[str, str] = MappingProxyType(
 """For each profile, in words for a person, what its thresholds come from."""
 
 
-def find_profile(name: str) -> EmbeddingProfile:
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a configuration says about a model itself; None: as its profile does."""
+
+    query_prompt: str | None = None
+    similar_threshold: float | None = None
+    duplicate_threshold: float | None = None
+    ga_floor: float | None = None
+
+    @property
+    def suffice(self) -> bool:
+        """Whether a model without a profile can be used with them."""
+        return self.similar_threshold is not None and self.ga_floor is not None
+
+
+def find_profile(name: str, given: Thresholds | None = None) -> EmbeddingProfile:
     """The profile of a model by its name, with or without the publisher before it, in any case.
 
-    Raises ConfigError when nothing was measured for it.
+    given: what is configured goes before what was measured; a model that nothing was measured for needs at
+    least the two thresholds that have no default. Its dimension is then 0: the model tells it.
+    Raises ConfigError when neither says enough.
     """
+    given = given or Thresholds()
+    known = known_profile(name)
+    if known is None and not given.suffice:
+        raise ConfigError(
+            f"no thresholds are known for the embedding model {name!r} (known: {', '.join(PROFILES)}): "
+            "derive them with `lethe eval calibrate --embedding NAME` and put what it prints into lethe.toml"
+        )
+    profile = known or blank_profile(name)
+    changes = {field.name: getattr(given, field.name) for field in fields(given)}
+    changes = {field: value for field, value in changes.items() if value is not None}
+    return replace(profile, **changes) if changes else profile
+
+
+def known_profile(name: str) -> EmbeddingProfile | None:
+    """The profile that a name stands for, if any was measured."""
     wanted = name.strip().casefold()
     for known, profile in PROFILES.items():
         if wanted in (known.casefold(), known.casefold().rsplit("/", 1)[-1]):
             return profile
-    raise ConfigError(
-        f"no thresholds are known for the embedding model {name!r} (known: {', '.join(PROFILES)}; "
-        "for another, derive them with `lethe eval calibrate` and put them into the configuration)"
+    return None
+
+
+def blank_profile(name: str) -> EmbeddingProfile:
+    """What is known of a model before anything was measured: its name, and the usual duplicate threshold."""
+    return EmbeddingProfile(
+        name=name,
+        revision="",
+        dimension=0,
+        query_prompt="",
+        matryoshka=False,
+        similar_threshold=1.0,
+        duplicate_threshold=0.95,
+        ga_floor=1.0,
     )

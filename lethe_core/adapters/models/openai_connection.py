@@ -17,6 +17,12 @@ from lethe_core.errors import ConfigError, CredentialsError
 # Servers close idle connections after 5 s (llama.cpp, uvicorn): below that none is met half closed.
 KEEP_ALIVE_SECONDS: Final = 2.0
 
+# Where a person sets the address and the key of each service.
+URL_OF_CHAT: Final = "LETHE_LLM_BASE_URL"
+KEY_OF_CHAT: Final = "LETHE_LLM_API_KEY"
+URL_OF_EMBEDDINGS: Final = "LETHE_EMBEDDING_BASE_URL"
+KEY_OF_EMBEDDINGS: Final = "LETHE_EMBEDDING_API_KEY"
+
 
 def open_client(endpoint: httpx.URL, key: str) -> httpx.Client:
     """A client for one server. Settings of the environment count (proxies, certificates), with one exception:
@@ -30,29 +36,30 @@ def open_client(endpoint: httpx.URL, key: str) -> httpx.Client:
     )
 
 
-def endpoint_of(base_url: str) -> httpx.URL:
-    """The address of chat completions. Raises ConfigError for a base URL that is none."""
+def endpoint_of(base_url: str, path: str = "/chat/completions", variable: str = URL_OF_CHAT) -> httpx.URL:
+    """The address of a service, by default of chat completions. Raises ConfigError for a base that is none.
+
+    path: the service's own, behind the base; variable: where a person sets the base.
+    """
     try:
         url = httpx.URL(base_url.strip())
-        path = url.path.rstrip("/").removesuffix("/chat/completions")
-        endpoint = url.copy_with(path=f"{path}/chat/completions", fragment=None)
+        base = url.path.rstrip("/").removesuffix(path)
+        endpoint = url.copy_with(path=f"{base}{path}", fragment=None)
     except (httpx.InvalidURL, UnicodeError, ValueError) as error:
-        raise ConfigError(
-            f"the model server's address cannot be read: {error} (set LETHE_LLM_BASE_URL)"
-        ) from None
+        raise ConfigError(f"the model server's address cannot be read: {error} (set {variable})") from None
     if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65536:
         raise ConfigError(
-            "the model server's address is not of the form http://HOST:PORT/v1 (set LETHE_LLM_BASE_URL)"
+            f"the model server's address is not of the form http://HOST:PORT/v1 (set {variable})"
         )
     return endpoint
 
 
-def checked_key(api_key: SecretStr | None) -> str:
+def checked_key(api_key: SecretStr | None, variable: str = KEY_OF_CHAT) -> str:
     """The key without the space around it. Raises CredentialsError for one that no header can hold."""
     key = api_key.get_secret_value().strip() if api_key is not None else ""
     if not (key.isascii() and key.isprintable()):
         raise CredentialsError(
-            "LETHE_LLM_API_KEY holds a character that cannot be sent (a line end or a letter outside ASCII): "
+            f"{variable} holds a character that cannot be sent (a line end or a letter outside ASCII): "
             "set it to the key alone"
         )
     return key
