@@ -1,7 +1,8 @@
 """The outline of a report: what of it, and of its session's evidence, the next report is compared with."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -71,20 +72,21 @@ def holding(outline: Outline, chunks: Iterable[EvidenceNode]) -> Outline:
     for node in chunks:
         pages |= dict.fromkeys(name for name in (node.address, node.page_fingerprint[:MARK]) if name)
         if node.address not in outline.older:
-            held |= dict.fromkeys(marks_of(node))
+            held |= dict.fromkeys(_marks_of(node.content, node.place))
     return replace(outline, held=tuple(held), pages=tuple(pages))
 
 
-def marks_of(node: EvidenceNode) -> Iterator[str]:
+# What was taken over is looked at on both sides of a comparison: 5,000 chunks take a second each time.
+@lru_cache(maxsize=16384)
+def _marks_of(text: str, place: str) -> tuple[str, ...]:
     """Marks of a chunk, of its sentences and of its table rows."""
-    yield _passage_mark(node.content, node.place)
-    for block in blocks(node.content):
+    marks = [_passage_mark(text, place)]
+    for block in blocks(text):
         if block.table is not None:
-            for row in block.table.rows:
-                yield _mark(row_text(block.table.header, row.cells))
+            marks += [_mark(row_text(block.table.header, row.cells)) for row in block.table.rows]
         else:
-            for sentence in sentences(node.content[block.start : block.end]):
-                yield _mark(sentence)
+            marks += map(_mark, sentences(text[block.start : block.end]))
+    return tuple(marks)
 
 
 def _claim(claim: Claim) -> OutlinedClaim:
