@@ -78,11 +78,28 @@ def select(
         if gain >= config.gain * first:
             kept.append(item)
     chosen = _without_less(question, pieces, found, [open_[i] for i in kept])
+    chosen = _without_idle(question, pieces, found, chosen, required)
     beside = _beside(question, pieces, ahead, chosen, config)[: max(0, config.most - len(chosen))]
     ordered = [j for i in chosen for j in (i, *(b for b in beside if pieces[b].block == pieces[i].block))]
     # What can answer stands first: of a task with parts, only the first lines come into the answer.
     ordered.sort(key=lambda i: not _can_answer(question, pieces[i]))
     return [row for i in dict.fromkeys(ordered) for row in tables.get(i, [i])]
+
+
+def _without_idle(
+    question: Question,
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    chosen: Sequence[int],
+    required: Sequence[int],
+) -> list[int]:
+    """Where all that is asked for is of a kind that can be told by its form (a figure, a date, a name):
+    without what has none of them, unless it is needed or the best pieces lead to it."""
+    if any(clause.wanted.kind == "other" for clause in question.clauses):
+        return list(chosen)
+    if not any(_can_answer(question, pieces[i]) for i in chosen):
+        return list(chosen)
+    return [i for i in chosen if _can_answer(question, pieces[i]) or i in required or found.led[i]]
 
 
 def _can_answer(question: Question, piece: Candidate) -> bool:

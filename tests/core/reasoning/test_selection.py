@@ -168,3 +168,13 @@ def test_what_can_answer_is_quoted_first(embedder: Embedder) -> None:
     ]
     got = quoted("At what wind speed must the Orle ferry stop under the rules?", evidence, embedder)
     assert got[0] == "The Orle ferry stops when the wind reaches 17 m/s."
+
+
+def test_what_cannot_answer_is_not_quoted_beside_what_can(embedder: Embedder) -> None:
+    idle = "The hauling rope of the ferry is greased with tallow by its keeper."
+    evidence = [
+        block(1, "Rope register", "The hauling rope of the ferry has a diameter of 36 mm."),
+        block(2, "Care", idle),
+    ]
+    assert idle not in quoted("What is the diameter of the hauling rope of the ferry?", evidence, embedder)
+    assert idle in quoted("With what is the hauling rope of the ferry greased?", evidence, embedder)
