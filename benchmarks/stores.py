@@ -3,15 +3,18 @@
 Figures to hold: architecture.md, "The graph".
 
 Run: python -m benchmarks.stores [--evidence 10000] [--similar 50000] [--dimension 384] [--folder DIR]
-         [--neo4j URL]
+         [--neo4j URL] [--growth [1000,10000,30000,100000]]
 ``--neo4j`` names a server whose database may be written to (``python tests/neo4j/server.py`` starts one); the
 session that is made there is deleted again. Beside each figure of SQLite stands its ratio to copying the same
 number of bytes to the same disk and syncing them, beside each of Neo4j its ratio to SQLite.
+
+``--growth`` shows instead how the costs grow with the session (``benchmarks.stores_growth``).
 """
 
 import argparse
 import os
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,6 +25,7 @@ import numpy as np
 
 from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.owner import make_owner
+from lethe_core.errors import LetheError
 from lethe_core.graph.nodes import Edge, EdgeType, EvidenceNode, NodeId, SessionId, Similarity, TaskNode
 from lethe_core.graph.session_state import Lease, SessionPatch, SessionState
 from lethe_core.graph.store import GraphStore
@@ -120,7 +124,25 @@ def measured(url: str, vectors: Vectors, pairs: Pairs) -> Figures:
     return Figures(*(statistics.median(times) for times in (opened, [written], loads, commits)))
 
 
+def unit_vectors(n_nodes: int, dimension: int) -> Vectors:
+    vectors = np.random.default_rng(1).normal(size=(n_nodes, dimension)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
 def main() -> None:
+    try:
+        run()
+    except LetheError as error:
+        print(f"benchmarks.stores: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def run() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--evidence", type=int, default=10_000)
     parser.add_argument("--similar", type=int, default=50_000)
@@ -129,10 +151,23 @@ def main() -> None:
     parser.add_argument(
         "--folder", type=Path, default=None, help="where the SQLite store is put (default: a temporary one)"
     )
+    parser.add_argument(
+        "--growth",
+        nargs="?",
+        type=numbers,
+        const=[1_000, 10_000, 30_000, 100_000],
+        metavar="SIZES",
+        help="numbers of nodes (default: 1000,10000,30000,100000)",
+    )
     options = parser.parse_args()
-    rng = np.random.default_rng(1)
-    vectors = rng.normal(size=(options.evidence, options.dimension)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    if options.neo4j:
+        open_store(options.neo4j).close()  # refused before the minutes that the other store takes
+    if options.growth:
+        from benchmarks.stores_growth import show_growth
+
+        show_growth(options.growth, dimension=options.dimension, folder=options.folder, neo4j=options.neo4j)
+        return
+    vectors = unit_vectors(options.evidence, options.dimension)
     pairs = random_pairs(options.evidence, options.similar)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         path = Path(name) / "graph.db"
