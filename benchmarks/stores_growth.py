@@ -1,9 +1,9 @@
 """How writing, loading and committing grow with a session, from 1,000 to 100,000 nodes.
 
-Part of ``python -m benchmarks.stores --growth``. Five SIMILAR_TO edges a node come up as the session grows, each
-between a new node and any that is there. Each size is written in one process and loaded in another. Beside each
-figure stands what a node costs in processor time against the row above: 1 where the cost grows as the session
-does. Processor time is this side's, without a server's; judge a server by its seconds.
+Part of ``python -m benchmarks.stores --growth``. Five SIMILAR_TO edges a node come up as the session grows,
+each between a new node and any that is there. Each size is written in one process and loaded in another.
+Beside each figure stands what a node costs in processor time against the row above: 1 where the cost grows as
+the session does. Processor time is this side's, without a server's; judge a server by its seconds.
 """
 
 import resource

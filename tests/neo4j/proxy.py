@@ -1,4 +1,4 @@
-"""A relay between a driver and a Neo4j server that loses connections at chosen moments."""
+"""A relay between a driver and a Neo4j server: counts what is read, loses connections at chosen moments."""
 
 import socket
 import threading
@@ -22,6 +22,7 @@ class Proxy:
         self.before_commit = 0
         self.after_commit = 0
         self.lost = 0
+        self.read = 0
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -56,10 +57,10 @@ class Proxy:
                 server.sendall(data)
         _end(client, server)
 
-    @staticmethod
-    def _answers(server: socket.socket, client: socket.socket, swallow: threading.Event) -> None:
+    def _answers(self, server: socket.socket, client: socket.socket, swallow: threading.Event) -> None:
         with suppress(OSError):
             while data := server.recv(65536):
+                self.read += len(data)
                 if swallow.is_set():
                     break
                 client.sendall(data)

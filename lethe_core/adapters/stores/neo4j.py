@@ -121,7 +121,7 @@ class Neo4jStore:
         with collector_paused():
             loaded = load_session(self._connection, session_id)
             snapshot = GraphSnapshot.build(loaded.nodes, [edge for _, edge in loaded.edges])
-        self._known_of(loaded.record).learn(loaded.nodes, loaded.record.revision)
+        self._known_of(loaded.record).learn_all(loaded.nodes, loaded.record.revision)
         return snapshot
 
     @contextmanager

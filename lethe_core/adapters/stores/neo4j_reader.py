@@ -54,6 +54,12 @@ class Known:
                 self.short_ids.add(node.short_id)
 
 
+    def learn_all(self, nodes: Iterable[Node], revision: int) -> None:
+        """Take in all nodes of the session, as they were read at a revision."""
+        self.heads, self.short_ids, self.nodes = {}, set(), {}
+        self.learn(nodes, revision)
+
+
 class Neo4jReader:
     """Implements ``SessionReader``."""
 
