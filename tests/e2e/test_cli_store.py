@@ -12,8 +12,16 @@ import pytest
 from flows.cli import run
 from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.owner import make_owner
-from lethe_core.graph.nodes import Edge, EdgeType, EvidenceNode, NodeId, SessionId, TaskNode
-from lethe_core.graph.session_state import SessionState
+from lethe_core.graph.nodes import (
+    Edge,
+    EdgeType,
+    EvidenceNode,
+    NodeId,
+    SessionId,
+    Similarity,
+    TaskNode,
+)
+from lethe_core.graph.session_state import SessionPatch, SessionState
 
 VECTOR = np.arange(8, dtype=np.float32)
 
@@ -115,6 +123,28 @@ def test_a_session_is_deleted_by_its_name(capsys, url):
     assert names(url) == ["s-two"]
 
 
+def test_bought_answers_go_with_their_session_and_no_others(capsys, url, tmp_path):
+    fill(url, "s-old", clock=lambda: time.time() - 10 * 86400)
+    fill(url, "s-one", "s-two")
+    with contextlib.closing(open_store(url)) as store:
+        uuids = {state.session_id: state.uuid for state in store.list_sessions()}
+    results = tmp_path / "home" / "results"
+    results.mkdir(parents=True)
+    for uuid in uuids.values():
+        for key in ("1-0", "1-1", "report-2-0"):
+            (results / f"llm-{uuid}-{key}").touch()
+    (results / "of-something-else").touch()
+
+    def kept() -> set[str]:
+        return {name for name, uuid in uuids.items() if any(results.glob(f"llm-{uuid}-*"))}
+
+    assert lethe(capsys, "delete", "s-one", "--store", url)[0] == 0
+    assert kept() == {"s-old", "s-two"}
+    assert lethe(capsys, "prune", "--older-than", "1w", "--store", url)[0] == 0
+    assert kept() == {"s-two"}
+    assert (results / "of-something-else").exists()
+
+
 def test_old_sessions_are_pruned(capsys, url):
     fill(url, "s-old", clock=lambda: time.time() - 10 * 86400)
     fill(url, "s-new")
@@ -151,3 +181,119 @@ def test_a_password_in_the_url_is_refused_and_not_shown(capsys):
     assert code == 2
     assert "LETHE_NEO4J_PASSWORD" in err
     assert "Zq7" not in out + err
+
+
+# -- from store to store --------------------------------------------------------------------------------
+
+ODD = (
+    "`}) MATCH (n) DETACH DELETE n //",
+    "Robert'); DROP TABLE evidence; --",
+    "\u202e\ufeff👩🏽‍🔬\r\n\x01",
+    "",
+)
+
+
+def fill_oddly(url: str) -> None:
+    """Each kind of edge, and values that a careless copy would alter."""
+    odd = np.array([-0.0, 1e-45, np.float32(1) / 3, -1, 3.4e38, 1.1754944e-38, 0, 1], dtype=np.float32)
+    fill(url, "s-one", "s-two")
+    with contextlib.closing(open_store(url)) as store:
+        lease = store.acquire_lease(SessionId("s-one"), make_owner())
+        with store.transaction(lease) as tx:
+            root = tx.state.root
+            tasks = [tx.create_node(TaskNode(text, text, odd)).id for text in ODD]
+            found = [
+                tx.create_node(EvidenceNode(text, text, odd, 0.1 + 0.2, 1 / 3, title=text, span=(1, 2))).id
+                for text in ODD
+            ]
+            tx.create_edge(Edge(EdgeType.SUBTASK_OF, tasks[0], root))
+            tx.create_edge(Edge(EdgeType.DEPENDS_ON, tasks[0], tasks[1]))
+            tx.create_edge(Edge(EdgeType.PRODUCED, tasks[0], found[0]))
+            tx.create_edge(Edge(EdgeType.SUPERSEDES, found[0], found[1]))
+            tx.upsert_similar(
+                [
+                    Edge(EdgeType.SIMILAR_TO, tasks[0], tasks[1], Similarity(0.1 + 0.2)),
+                    Edge(EdgeType.SIMILAR_TO, found[2], found[3], Similarity(1 / 3, *[1e-300] * 9)),
+                ]
+            )
+            tx.update_session(SessionPatch(message=ODD[0], config={text: text for text in ODD}))
+        store.release_lease(lease)
+
+
+# All that lies in a store's file, but what counts the work on a session in this store.
+CONTENTS = (
+    "SELECT key, id, state, dimension, created_at, updated_at, last_task, last_evidence, last_edge, series "
+    "FROM session ORDER BY key",
+    "SELECT * FROM task ORDER BY session, sequence",
+    "SELECT * FROM evidence ORDER BY session, sequence",
+    "SELECT * FROM edge ORDER BY session, sequence",
+)
+
+
+def rows_of(path: Path) -> list[list[tuple[object, ...]]]:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        return [database.execute(query).fetchall() for query in CONTENTS]
+
+
+def test_a_copy_to_neo4j_and_back_is_equal_in_every_byte(capsys, empty_neo4j, tmp_path):
+    first, last, server = tmp_path / "first.db", tmp_path / "last.db", empty_neo4j()
+    fill_oddly(sqlite_url(first))
+    for source, target in ((sqlite_url(first), server), (server, sqlite_url(last))):
+        code, out, _ = lethe(capsys, "store", "copy", source, target)
+        assert (code, out) == (0, f"copied 2 sessions from {source} to {target}\n")
+        assert lethe(capsys, "store", "check", "--store", target)[0] == 0
+    assert [len(rows) for rows in rows_of(first)] == [2, 6, 6, 8]
+    assert rows_of(first) == rows_of(last)
+
+
+# -- files that are none, and older ones ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["truncated", "foreign", "another program's"])
+@pytest.mark.parametrize(
+    "command",
+    [("sessions",), ("store", "check"), ("store", "backup", "b.db"), ("report", "s-one"), ("doctor",)],
+)
+def test_a_file_that_is_no_store_is_named_in_a_line_and_left_alone(capsys, tmp_path, what, command):
+    path = tmp_path / "home" / "graph.db"
+    path.parent.mkdir()
+    if what == "foreign":
+        path.write_bytes(b"Dear diary, " * 500)
+    elif what == "truncated":
+        fill(sqlite_url(path), "s-one")
+        os.truncate(path, path.stat().st_size // 2)
+    else:
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute("CREATE TABLE session (id TEXT)")
+    before = path.read_bytes()
+    code, out, err = lethe(capsys, *command)
+    assert code in (1, 2)
+    assert str(path) in out + err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name", ["' OR 1=1 --", "`}) DETACH DELETE n //", "s-one'--", "*", "../s-one", "\udcff"]
+)
+def test_a_name_that_is_none_finds_and_deletes_nothing(capsys, url, name):
+    fill(url, "s-one")
+    for command in ("delete", "report", "resume"):
+        code, _, err = lethe(capsys, command, name, "--store", url)
+        assert code == 2
+        assert "cannot be used" in err
+    assert names(url) == ["s-one"]
+
+
+def test_an_older_store_is_brought_up_to_date_and_says_so(request, tmp_path):
+    path = tmp_path / "graph.db"
+    schema = Path(__file__).parents[1] / "stores" / "sqlite_schema_1.sql"
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript(schema.read_text(encoding="utf-8"))
+    ended = request.getfixturevalue("lethe")("sessions", "--store", sqlite_url(path))
+    assert ended.code == 0
+    assert [line.split()[0] for line in ended.out.splitlines()] == ["session", "s-one", "s-weekly-1"]
+    (backup,) = tmp_path.glob("graph-before-schema-*.db")
+    said = ended.err.splitlines()
+    assert said[0] == f"bringing the store {path} from schema 1 to 2; its backup: {backup}"
+    assert said[1].startswith(f"the store {path} has schema 2 now")
+    assert len(said) == 2
