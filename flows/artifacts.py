@@ -6,6 +6,7 @@ from uuid import UUID
 
 from prefect import get_run_logger
 from prefect.artifacts import (
+    Artifact,
     create_markdown_artifact,
     create_progress_artifact,
     create_table_artifact,
@@ -13,6 +14,7 @@ from prefect.artifacts import (
 )
 
 from flows.naming import artifact_key
+from lethe_core.adapters.reports import Written
 from lethe_core.session.handle import SessionHandle
 
 COLUMNS: Final = (
@@ -54,17 +56,23 @@ class ProgressBar:
             _tolerant(update_progress_artifact, artifact_id=self._id, progress=percent)
 
 
-def publish_report(session: SessionHandle, markdown: str) -> None:
-    """The report, and the table of signals by iteration."""
+def publish_report(session: SessionHandle, written: Written) -> None:
+    """The report, the same as JSON for who reads no worker's disk, and the table of signals by iteration."""
     session_id = session.state.session_id
     # That of a series is always its latest report, with the earlier ones as its history.
     for name in dict.fromkeys(name for name in (session_id, session.state.series) if name):
         _tolerant(
             create_markdown_artifact,
-            markdown=markdown,
+            markdown=written.markdown,
             key=artifact_key("report", name),
             description=session.state.goal[:200],
         )
+    _tolerant(
+        _create_json_artifact,
+        data=written.json.model_dump(mode="json", by_alias=True),
+        key=artifact_key("json", session_id),
+        description="report.json",
+    )
     rows = [
         {"iteration": number, **{name: round(float(record[name]), 3) for name in COLUMNS}}
         for number, record in enumerate(session.state.signals, start=1)
@@ -76,6 +84,11 @@ def publish_report(session: SessionHandle, markdown: str) -> None:
             key=artifact_key("signals", session_id),
             description="Signals by iteration",
         )
+
+
+def _create_json_artifact(data: dict[str, Any], key: str, description: str) -> None:
+    # A type of its own: the page shows it as it is, `prefect artifact inspect` gives the object.
+    Artifact(type="json", data=data, key=key, description=description).create()
 
 
 def _tolerant(make: Callable[..., Any], **arguments: Any) -> Any:

@@ -1,5 +1,6 @@
 """The session flow: the loop of ten tasks, the budget check above it, the report below (architecture.md)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +27,8 @@ from lethe_core.errors import (
 )
 from lethe_core.graph.nodes import SessionId
 from lethe_core.reasoning.protocol import Answer
+from lethe_core.report.gate import failures
+from lethe_core.report.model import Check
 from lethe_core.report.outcome import CANCELLED, MODEL_UNAVAILABLE
 from lethe_core.session.answering import CapReachedError, due_round
 from lethe_core.session.deps import SessionDeps
@@ -68,6 +71,9 @@ def research(
     model: Annotated[str | None, Field(description="The model's name on the configured server.")] = None,
     out: Annotated[str | None, Field(description="Folder for the report; an absolute path.")] = None,
     config_file: Annotated[str | None, Field(description="A lethe.toml on the worker.")] = None,
+    fail_on: Annotated[
+        list[Check] | None, Field(description="For pipelines: checks of the report that make the run fail.")
+    ] = None,
     force: Annotated[bool, Field(description="Start also after three starts without progress.")] = False,
 ) -> State[Any]:
     """Research a question in folders of documents and write a report in which every claim is cited."""
@@ -89,13 +95,15 @@ def research(
     checked_series(settings.series)
     while True:
         try:
-            return _research(settings, question, session_id, force=force)
+            return _research(settings, question, session_id, checks=tuple(fail_on or ()), force=force)
         except SeriesBusyError as busy:
             if (ended := await_turn(settings, busy, cancel_requested)) is not None:
                 return ended
 
 
-def _research(settings: Settings, question: str, session_id: SessionId, *, force: bool) -> State[Any]:
+def _research(
+    settings: Settings, question: str, session_id: SessionId, *, checks: Sequence[Check], force: bool
+) -> State[Any]:
     """One session from its opening to its report. Raises SeriesBusyError when it is not its turn."""
     with session_deps(settings, progress=on_index) as deps:
         silent = _check_model(deps)
@@ -109,15 +117,16 @@ def _research(settings: Settings, question: str, session_id: SessionId, *, force
             listener=on_progress,
         )
         try:
-            return _run(handle, silent)
+            return _run(handle, silent, checks)
         finally:
             handle.close()
 
 
-def _run(session: SessionHandle, silent: str) -> State[Any]:
+def _run(session: SessionHandle, silent: str, checks: Sequence[Check]) -> State[Any]:
     """Iterate until there is a reason to stop; whatever it is, a report comes of it.
 
     silent: why the model cannot be asked at all; empty when it can.
+    checks: of the report, any of which fails the run.
     """
     progress = ProgressBar(session)
     reason = MODEL_UNAVAILABLE if silent else ""
@@ -128,7 +137,7 @@ def _run(session: SessionHandle, silent: str) -> State[Any]:
         on_assembly()
         sync_similar.with_options(task_run_name="end, sync similar")(session, final=True)
         _write_sections(session, reason)
-        return _end(session, progress, reason, silent)
+        return _end(session, progress, reason, silent, checks=checks)
     except (KeyboardInterrupt, TerminationSignal) as interruption:
         state = _end(session, progress, CANCELLED)
         # A worker waits for its signal to come back; a directly called run says itself what it is.
@@ -197,14 +206,22 @@ def _check_model(deps: SessionDeps) -> str:
     return ""
 
 
-def _end(session: SessionHandle, progress: ProgressBar, reason: str, message: str = "") -> State[Any]:
+def _end(
+    session: SessionHandle,
+    progress: ProgressBar,
+    reason: str,
+    message: str = "",
+    *,
+    checks: Sequence[Check] = (),
+) -> State[Any]:
     ending = draft_report(session, reason, message)
-    path, markdown = write_report(ending.report, _report_folder(session))
+    gate = failures(ending.report, checks)
+    written = write_report(ending.report, _report_folder(session), gate)
     close_session(session, ending)
     progress.finish()
-    publish_report(session, markdown)
+    publish_report(session, written)
     tell_changes(session, ending.report, reason)
-    return final_state(ending, path)
+    return final_state(ending, written.path, gate)
 
 
 def _report_folder(session: SessionHandle) -> Path:

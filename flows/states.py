@@ -1,5 +1,6 @@
 """The run's final state, which tells the truth, and whether somebody has asked it to stop."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +9,26 @@ from prefect.client.schemas.objects import State, StateType
 from prefect.runtime import flow_run
 
 from flows.watching import stop_asked
+from lethe_core.report.gate import Failure
 from lethe_core.session.finishing import Ending
 
 
-def final_state(ending: Ending, report: Path) -> State[Any]:
-    """A state named by the stop reason, or nothing_found; its message says what there is to read."""
+def final_state(ending: Ending, report: Path, gate: Sequence[Failure] = ()) -> State[Any]:
+    """A state named by the stop reason, or nothing_found; its message says what there is to read.
+
+    gate: checks that the report does not pass; they fail a run that else were complete, and name its state.
+    """
     found = len(ending.report.findings)
     message = (
         f"{ending.outcome.status}: {found} finding{'' if found == 1 else 's'} from "
         f"{len(ending.report.sources)} sources, stopped by {ending.reason}; report: {report}"
     )
-    return State(type=StateType[ending.outcome.state_type], name=ending.outcome.state_name, message=message)
+    state_type, name = StateType[ending.outcome.state_type], ending.outcome.state_name
+    if gate:
+        message = f"{'; '.join(failure.message for failure in gate)} - {message}"
+        if state_type is StateType.COMPLETED:
+            state_type, name = StateType.FAILED, f"gate: {', '.join(failure.check for failure in gate)}"
+    return State(type=state_type, name=name, message=message)
 
 
 def cancel_requested() -> bool:

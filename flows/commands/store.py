@@ -1,6 +1,5 @@
 """``lethe store``, ``lethe delete``, ``lethe prune``: keeping the graph store, apart from any run."""
 
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from flows.ages import seconds_of
 from flows.commands.common import absolute, effective_settings
 from flows.commands.options import common_options, store_option
 from flows.wording import count
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lethe_core.graph.store import GraphStore
 
 EXIT_UNSOUND: Final = 1
-SECONDS: Final = {"h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
 @click.group(short_help="Check, back up or copy the graph store.")
@@ -139,7 +138,7 @@ def prune(
     """
     from lethe_core.adapters.stores.copying import prune as prune_sessions
 
-    seconds = _seconds(age)
+    seconds = seconds_of(age)
     settings = effective_settings({"store": store}, config=config, home=home).settings
     with _opened(settings) as opened:
         pruned = prune_sessions(opened, settings.home, before=time.time() - seconds)
@@ -166,12 +165,3 @@ def _opened(settings: "Settings") -> "Iterator[GraphStore]":
         yield opened
     finally:
         opened.close()
-
-
-def _seconds(age: str) -> float:
-    from lethe_core.errors import UsageError
-
-    found = re.fullmatch(r"(\d{1,6})([hdw])", age)
-    if found is None:
-        raise UsageError(f"not an age: {age!r} (write hours, days or weeks: 12h, 90d, 8w)")
-    return int(found[1]) * SECONDS[found[2]]

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Edition = Literal["current", "older"]
+Check = Literal["unsupported", "contradiction", "stale", "no-evidence", "partial"]
 
 
 class _Part(BaseModel):
@@ -108,6 +109,14 @@ class DiffJson(_Part):
         return self.model_dump_json(by_alias=True, indent=2)
 
 
+class GateJson(_Part):
+    """A check that the run was to fail on, and that the report does not pass."""
+
+    check: Check
+    message: str
+    claims: tuple[str, ...] = Field(description="Ids of the claims that it is about.")
+
+
 class ReportJson(_Part):
     """The whole object."""
 
@@ -128,6 +137,9 @@ class ReportJson(_Part):
     skipped: tuple[SkippedJson, ...]
     changes: ChangesJson | None = Field(
         default=None, description="What changed since the last good run of the series; null without one."
+    )
+    gate: tuple[GateJson, ...] = Field(
+        default=(), description="What the report does not pass of the checks that the run was given."
     )
 
     def dumps(self) -> str:

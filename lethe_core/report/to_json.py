@@ -6,6 +6,7 @@ from lethe_core.graph.outline import OutlinedSource
 from lethe_core.report.diff import Changes, Statement
 from lethe_core.report.document import Report
 from lethe_core.report.escaping import plain, readable
+from lethe_core.report.gate import Failure
 from lethe_core.report.model import (
     ChangedFigureJson,
     ChangedSourceJson,
@@ -13,6 +14,7 @@ from lethe_core.report.model import (
     ClaimJson,
     ContradictionJson,
     DroppedJson,
+    GateJson,
     ReportJson,
     SkippedJson,
     SourceJson,
@@ -21,8 +23,8 @@ from lethe_core.report.model import (
 from lethe_core.report.outcome import outcome_of
 
 
-def render_json(report: Report, *, path: str = "") -> ReportJson:
-    """The versioned object; path: of the Markdown file.
+def render_json(report: Report, *, path: str = "", gate: Sequence[Failure] = ()) -> ReportJson:
+    """The versioned object; path: of the Markdown file; gate: the checks that the report does not pass.
 
     The status follows from the stop reason and the findings; a session without a stop reason is running.
     """
@@ -72,6 +74,10 @@ def render_json(report: Report, *, path: str = "") -> ReportJson:
             SkippedJson(source=readable(item.source), reason=readable(item.reason)) for item in report.skipped
         ),
         changes=None if report.changes is None else render_changes(report.changes),
+        gate=tuple(
+            GateJson(check=failure.check, message=readable(failure.message), claims=failure.claims)
+            for failure in gate
+        ),
     )
 
 

@@ -1,13 +1,18 @@
 """prefect.yaml, docker-compose.yml and the Dockerfile agree with the code and with each other."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 import yaml
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.utilities.callables import parameter_schema
 
 from flows.prefect_environment import SERVER_SETTINGS
+from lethe_core import __version__
+from lethe_core.report.gate import CHECKS
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,13 +35,55 @@ def test_every_entry_point_is_a_flow_of_its_module(deployments):
         assert deployment["pull"] == []
 
 
-def test_research_goes_to_the_pool_with_a_limit_and_one_blas_thread(deployments):
-    (research,) = [deployment for deployment in deployments if deployment["name"] == "research"]
-    assert research["work_pool"]["name"] == "lethe"
-    assert research["work_pool"]["job_variables"]["env"]["OPENBLAS_NUM_THREADS"] == "1"
-    assert research["concurrency_limit"]["limit"] >= 1
-    assert research["tags"] == ["lethe"]
-    assert research["description"]
+def by_name(deployments):
+    return {deployment["name"]: deployment for deployment in deployments}
+
+
+def test_every_deployment_says_what_it_is_and_where_it_goes(deployments):
+    assert list(by_name(deployments)) == ["research", "recurring", "ci", "maintenance"]
+    for deployment in deployments:
+        assert len(deployment["description"]) > 60
+        assert deployment["version"] == __version__
+        assert deployment["tags"][0] == "lethe"
+        assert deployment["work_pool"]["name"] == "lethe"
+        assert deployment["concurrency_limit"]["limit"] >= 1
+        # What a run's process is given comes from the pool: an automation starts runs without job variables.
+        assert "job_variables" not in deployment["work_pool"]
+    queues = {name: one["work_pool"]["work_queue_name"] for name, one in by_name(deployments).items()}
+    assert queues == {
+        "research": "interactive",
+        "ci": "interactive",
+        "recurring": "scheduled",
+        "maintenance": "scheduled",
+    }
+
+
+def test_every_parameter_is_one_of_its_flow_and_a_value_that_it_takes(deployments):
+    for deployment in deployments:
+        module, _, name = deployment["entrypoint"].rpartition(".")
+        flow = getattr(importlib.import_module(module), name)
+        fields = parameter_schema(flow.fn).properties
+        assert deployment["parameters"].keys() <= fields.keys(), deployment["name"]
+        asked = {} if "question" not in fields else {"question": "What?"}
+        assert flow.validate_parameters({**asked, **deployment["parameters"]})
+
+
+def test_the_recurring_schedule_is_off_until_it_has_a_question(deployments):
+    recurring = by_name(deployments)["recurring"]
+    assert "question" not in recurring["parameters"]
+    assert recurring["parameters"]["series"]
+    (schedule,) = recurring["schedules"]
+    assert (schedule["active"], bool(schedule["slug"])) == (False, True)
+    for deployment in deployments:
+        for one in deployment.get("schedules", []):
+            CronSchedule(cron=one["cron"], timezone=one["timezone"])
+
+
+def test_ci_is_small_and_strict(deployments):
+    ci, research = (by_name(deployments)[name]["parameters"] for name in ("ci", "research"))
+    assert set(ci["fail_on"]) == set(CHECKS)
+    assert ci["max_iterations"] < research["max_iterations"]
+    assert ci["time_budget"] < research["time_budget"]
 
 
 def test_no_deployment_stores_a_secret(deployments):

@@ -1,0 +1,101 @@
+"""Lethe's own runs on the Prefect server: old ones removed, those that hang in their cancelling ended."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.schemas.filters import (
+    ArtifactFilter,
+    ArtifactFilterFlowRunId,
+    FlowFilter,
+    FlowFilterName,
+    FlowRunFilter,
+    FlowRunFilterEndTime,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.exceptions import ObjectNotFound
+
+PAGE: Final = 100
+# A worker ends a cancelled run within a minute; what hangs for so long has no worker any more.
+CANCELLING: Final = timedelta(hours=1)
+ENDED: Final = [StateType.COMPLETED, StateType.FAILED, StateType.CRASHED, StateType.CANCELLED]
+
+
+@dataclass(frozen=True, slots=True)
+class OldRuns:
+    """Which runs are too many."""
+
+    flows: tuple[str, ...]  # by name; others are not Lethe's to remove
+    before: datetime | None  # ended before
+    keep: int | None  # the newest, whatever their age
+
+
+def remove_old_runs(old: OldRuns) -> int:
+    """Remove runs with what hangs on them (task runs, logs, artifacts); returns how many."""
+    removed = 0
+    with get_client(sync_client=True) as client:
+        if old.before is not None:
+            while runs := _ended(client, old.flows, before=old.before):
+                removed += _remove(client, runs)
+        if old.keep is not None:
+            while runs := _ended(client, old.flows, offset=old.keep):
+                removed += _remove(client, runs)
+    return removed
+
+
+def end_hanging(flows: Sequence[str], *, now: datetime | None = None) -> int:
+    """Cancel what was asked to cancel and has nobody who would do so; returns how many."""
+    now = now or datetime.now(UTC)
+    ended = 0
+    with get_client(sync_client=True) as client:
+        for run in client.read_flow_runs(
+            flow_filter=FlowFilter(name=FlowFilterName(any_=list(flows))),
+            flow_run_filter=FlowRunFilter(state=_of_types([StateType.CANCELLING])),
+            limit=PAGE,
+        ):
+            if run.state is not None and run.state.timestamp < now - CANCELLING:
+                state = State(
+                    type=StateType.CANCELLED,
+                    message="nobody was there to cancel it: its worker has ended",
+                )
+                client.set_flow_run_state(run.id, state, force=True)
+                ended += 1
+    return ended
+
+
+def _ended(
+    client: SyncPrefectClient, flows: Sequence[str], *, before: datetime | None = None, offset: int = 0
+) -> list[FlowRun]:
+    return client.read_flow_runs(
+        flow_filter=FlowFilter(name=FlowFilterName(any_=list(flows))),
+        flow_run_filter=FlowRunFilter(
+            state=_of_types(ENDED),
+            end_time=FlowRunFilterEndTime.model_validate({"before_": before}),
+        ),
+        sort=FlowRunSort.END_TIME_DESC,
+        limit=PAGE,
+        offset=offset,
+    )
+
+
+def _of_types(types: list[StateType]) -> FlowRunFilterState:
+    return FlowRunFilterState(type=FlowRunFilterStateType(any_=types))
+
+
+def _remove(client: SyncPrefectClient, runs: Sequence[FlowRun]) -> int:
+    of_runs = ArtifactFilter(flow_run_id=ArtifactFilterFlowRunId(any_=[run.id for run in runs]))
+    # Prefect leaves them behind when their run goes.
+    while artifacts := client.read_artifacts(artifact_filter=of_runs):
+        for artifact in artifacts:
+            with suppress(ObjectNotFound):
+                client.delete_artifact(artifact.id)
+    for run in runs:
+        with suppress(ObjectNotFound):
+            client.delete_flow_run(run.id)
+    return len(runs)
