@@ -199,3 +199,14 @@ def _small_disk(folder: Path) -> Iterator[bool]:
     finally:
         if mounted:
             subprocess.run(["umount", str(folder)], check=True)
+
+
+# -- what was drawn -------------------------------------------------------------------------------------
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show how many random sequences the stateful tests ran."""
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name == "drawn":
+                terminalreporter.write_line(f"{report.nodeid.rpartition('::')[2]}: {value}")

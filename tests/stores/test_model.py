@@ -3,6 +3,7 @@
 The model knows the promises and nothing of the store's code: dictionaries, and rules written out once more.
 """
 
+import collections
 import copy
 import dataclasses
 import itertools
@@ -63,6 +64,9 @@ OPERATIONS = st.lists(
     min_size=2,
     max_size=7,
 ).map(lambda groups: [operation for group in groups for operation in group])
+
+
+SEQUENCES = 80
 
 
 class Model:
@@ -212,9 +216,10 @@ def seen(snapshot: GraphSnapshot):
 
 
 class StoreMachine(RuleBasedStateMachine):
-    def __init__(self, url):
+    def __init__(self, url, counts):
         super().__init__()
         self.url = url
+        self.counts = counts
         self.store = open_store(url)
         self.model = Model()
 
@@ -243,16 +248,20 @@ class StoreMachine(RuleBasedStateMachine):
                         result = perform(tx, trial, operation)
                     except (DuplicateError, ImmutableNodeError, InvalidValueError) as raised:
                         assert type(raised) is error, operation  # noqa: PT017
+                        self.counts["operations refused"] += 1
                         if break_off:
                             raise
                     else:
                         assert error is None, operation
+                        self.counts["operations"] += 1
                         trial.apply(operation, result)
                 error = CycleError if trial.has_cycle() else None
         except (DuplicateError, ImmutableNodeError, InvalidValueError, CycleError) as raised:
             assert type(raised) is error  # noqa: PT017
+            self.counts["transactions rolled back"] += 1
         else:
             assert error is None
+            self.counts["transactions"] += 1
             self.model = trial
             self.snapshot.apply(tx.delta)
 
@@ -299,17 +308,24 @@ class StoreMachine(RuleBasedStateMachine):
         self.store.close()
 
 
-def test_any_sequence_of_transactions_leaves_what_a_plain_model_says(place, tmp_path):
-    numbers = itertools.count()
+def test_any_sequence_of_transactions_leaves_what_a_plain_model_says(place, tmp_path, record_property):
+    counts = collections.Counter()
 
     def machine():
-        folder = tmp_path / str(next(numbers))
+        folder = tmp_path / str(counts["sequences"])
         folder.mkdir()
-        return StoreMachine(place(folder))
+        counts["sequences"] += 1
+        return StoreMachine(place(folder), counts)
 
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=80, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=SEQUENCES,
+            stateful_step_count=12,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )
+    assert counts["sequences"] >= SEQUENCES
+    # Shown at the end of the run: a test that draws little proves little.
+    record_property("drawn", ", ".join(f"{number} {what}" for what, number in counts.items()))
