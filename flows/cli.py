@@ -14,6 +14,7 @@ import click
 
 from flows.commands.diff import diff
 from flows.commands.doctor import doctor
+from flows.commands.evaluate import evaluate
 from flows.commands.report import report
 from flows.commands.research import research
 from flows.commands.resume import resume
@@ -55,7 +56,7 @@ def cli() -> None:
     """
 
 
-for command in (research, resume, report, diff, sessions, store, delete, prune, doctor, server):
+for command in (research, resume, report, diff, sessions, store, delete, prune, evaluate, doctor, server):
     cli.add_command(command)
 
 

@@ -4,14 +4,21 @@ Pure functions of the graph: the steps of a session hand over what they hold, an
 What of it fits into the context is packing's business.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, find_anchors, relevance
-from lethe_core.context.ppr import PageRank, personalized_pagerank
-from lethe_core.context.scoring import alternating_order, novelty_term, score_candidates, spread
+from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, relevance
+from lethe_core.context.hops import DEFAULT_HOPS, hop_terms, leading, with_hops
+from lethe_core.context.ppr import personalized_pageranks, walk_graph
+from lethe_core.context.scoring import (
+    alternating_order,
+    novelty_term,
+    pagerank_term,
+    score_candidates,
+    spread,
+)
 from lethe_core.context.weights import EdgeArrays, WeightMatrix, adjacency, end_cosines, seed_vector
 from lethe_core.control.vectors import alignments, cosines
 from lethe_core.graph.arrays import FloatArray, IntArray, Matrix, Vector
@@ -39,13 +46,25 @@ class Weighed:
     order: IntArray  # (n,) indexes, best first
 
 
-def reach(snapshot: GraphSnapshot, task: NodeId, asked: Vector, lexicon: SessionLexicon) -> Reached:
-    """Walk the graph from a task. asked: (d,) what the task asks, in query mode."""
+def reach(
+    snapshot: GraphSnapshot,
+    task: NodeId,
+    asked: Vector,
+    lexicon: SessionLexicon,
+    *,
+    weights: WeightMatrix | None = None,
+) -> Reached:
+    """Walk the graph from a task.
+
+    asked: (d,) what the task asks, in query mode; weights: (n, n) of the tasks and, behind them, of the
+    evidence that the task may be shown, where a caller has them; None: made from the graph.
+    """
     tasks = list(snapshot.tasks.values())
     evidence = [node for node in snapshot.evidence.values() if snapshot.visible_to(task, node)]
     nodes: list[Node] = [*tasks, *evidence]
     at = {node.id: index for index, node in enumerate(nodes)}
-    weights = _weights(snapshot, nodes, at, asked.size)
+    if weights is None:
+        weights = _weights(snapshot, nodes, at, asked.size)
     above = snapshot.parent(task)
     structure = seed_vector(
         len(nodes),
@@ -55,9 +74,9 @@ def reach(snapshot: GraphSnapshot, task: NodeId, asked: Vector, lexicon: Session
         dependencies=[at[other.id] for other in snapshot.dependencies(task)],
         evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
     )
-    relevant = np.zeros(len(nodes))
-    relevant[len(tasks) :] = _relevance(snapshot.tasks[task], evidence, asked, lexicon)
-    rank = _anchored_walk(snapshot.tasks[task], len(tasks), evidence, weights, structure, relevant, lexicon)
+    walk = _Walk(snapshot.tasks[task], len(tasks), evidence, weights, structure, asked, lexicon)
+    relevant = walk.relevance(walk.task.embed_text)
+    mass = walk.with_hops(walk.ranks([(relevant, frozenset())])[0])
     told = {task, above, *(child.id for child in snapshot.children(task))}
     told |= {other.id for other in snapshot.dependencies(task)}
     if (before := snapshot.known_before) is not None:
@@ -65,12 +84,12 @@ def reach(snapshot: GraphSnapshot, task: NodeId, asked: Vector, lexicon: Session
     reached = [
         index
         for index, node in enumerate(nodes)
-        if rank.scores[index] > 0.0
+        if mass[index] > 0.0
         and (isinstance(node, EvidenceNode) or (node.status is TaskStatus.DONE and node.id not in told))
     ]
     return Reached(
         nodes=tuple(nodes[index].id for index in reached),
-        pagerank=rank.scores[reached],
+        pagerank=mass[reached],
         relevance=relevant[reached],
     )
 
@@ -92,7 +111,10 @@ def weigh(snapshot: GraphSnapshot, task: NodeId, asked: Vector, reached: Reached
         pressure,
     )
     tables = [_table_of(node) for node in nodes]
-    order = alternating_order(spread(scores, tables), spread(reached.relevance, tables))
+    # The walk and the relevance alone: the score's other terms are flat, and packing weighs them by gain.
+    order = alternating_order(
+        spread(pagerank_term(reached.pagerank), tables), spread(reached.relevance, tables)
+    )
     concluded = _conclusions_of_parts(snapshot, task)
     first = [reached.nodes[index] in concluded for index in order]
     return Weighed(vectors, required, scores, order[np.argsort(np.logical_not(first), kind="stable")])
@@ -161,25 +183,56 @@ def _weights(
     )
 
 
-def _relevance(
-    task: TaskNode, evidence: Sequence[EvidenceNode], asked: Vector, lexicon: SessionLexicon
-) -> FloatArray:
-    """How near each piece of evidence is to the task by meaning and by words: (n,) in [0, 1]."""
-    return relevance(cosines(stack(evidence, asked.size), asked), lexicon.bm25(task.embed_text, evidence))
-
-
-def _anchored_walk(
-    task: TaskNode,
-    n_tasks: int,
-    evidence: Sequence[EvidenceNode],
-    weights: WeightMatrix,
-    structure: FloatArray,
-    relevant: FloatArray,
-    lexicon: SessionLexicon,
-) -> PageRank:
+class _Walk:
     """The walk on the graph and its lexical anchors; only what stands in evidence anchors (5.1b)."""
-    anchors = find_anchors(lexicon.anchor_nodes(evidence))
-    anchors = replace(anchors, node=anchors.node + n_tasks)
-    seeds = anchored_seeds(structure, relevant, lexicon.terms_of(task.description), anchors)
-    rank = personalized_pagerank(anchored(weights, anchors), seeds, damping=DEFAULT_ANCHORS.damping)
-    return replace(rank, scores=rank.scores[: relevant.size])
+
+    def __init__(
+        self,
+        task: TaskNode,
+        n_tasks: int,
+        evidence: Sequence[EvidenceNode],
+        weights: WeightMatrix,
+        structure: FloatArray,
+        asked: Vector,
+        lexicon: SessionLexicon,
+    ) -> None:
+        self.task, self._n_tasks, self._evidence = task, n_tasks, evidence
+        self._structure, self._lexicon = structure, lexicon
+        self._mentions = lexicon.anchor_nodes(evidence)
+        anchors = lexicon.anchors(evidence)
+        self._anchors = replace(anchors, node=anchors.node + n_tasks)
+        self._graph = walk_graph(anchored(weights, self._anchors))
+        self._terms = lexicon.terms_of(task.description)
+        self._cosines = cosines(stack(evidence, asked.size), asked)
+
+    def relevance(self, query: str) -> FloatArray:
+        """How near each node is to the task by meaning, to a query by words: (n,) in [0, 1], 0 for tasks."""
+        relevant = np.zeros(self._structure.size)
+        relevant[self._n_tasks :] = relevance(self._cosines, self._lexicon.bm25(query, self._evidence))
+        return relevant
+
+    def ranks(self, starts: Sequence[tuple[FloatArray, Collection[str]]]) -> list[FloatArray]:
+        """Where walks end up that begin at what is relevant, the task's terms and some more: (n,) each."""
+        seeds = [
+            anchored_seeds(self._structure, relevant, self._terms.union(more), self._anchors)
+            for relevant, more in starts
+        ]
+        ranks = personalized_pageranks(self._graph, np.stack(seeds), damping=DEFAULT_ANCHORS.damping)
+        return [rank.scores[: self._structure.size] for rank in ranks]
+
+    def with_hops(self, first: FloatArray) -> FloatArray:
+        """The first walk's mass with what its best sources lead to: (n,)."""
+        asked = self.task.embed_text
+        starts: list[tuple[FloatArray, Collection[str]]] = []
+        for best in leading(
+            first[self._n_tasks :], [mention.source for mention in self._mentions], DEFAULT_HOPS.sources
+        ):
+            terms = hop_terms(self._mentions[best].terms, asked, self._anchors)
+            if terms:
+                starts.append((self.relevance(f"{asked} {' '.join(terms)}"), terms))
+        if not starts:
+            return first
+        hops = self.ranks(starts)
+        mass = first.copy()
+        mass[self._n_tasks :] = with_hops(first[self._n_tasks :], [hop[self._n_tasks :] for hop in hops])
+        return mass

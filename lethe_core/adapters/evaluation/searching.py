@@ -20,9 +20,9 @@ from lethe_core.din.operations import Continue, Operation, WebSearch
 from lethe_core.din.read import parse_din
 from lethe_core.evaluation.questions import Passage, Question
 from lethe_core.graph.nodes import EvidenceNode, SessionId
+from lethe_core.reasoning.hops import second_searches
 from lethe_core.reasoning.protocol import Answer, Prompt
-from lethe_core.reasoning.queries import first_queries, hop_queries, reworded, searched, unused
-from lethe_core.reasoning.reading import read
+from lethe_core.reasoning.queries import first_queries, reworded, searched, unused
 from lethe_core.session.answering import ask, due_round, judge
 from lethe_core.session.applying import apply_answer
 from lethe_core.session.calling import execute_calls
@@ -54,9 +54,6 @@ class Searcher:
     deterministic = True
     context_window = 32_768
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-
     def check(self) -> None:
         """Nothing to reach, nothing to check."""
 
@@ -67,8 +64,8 @@ class Searcher:
         if not made.answered:
             queries = first_queries(din.goal)
         else:
-            bridges = read(din.goal, din.evidence, self._embedder).bridges
-            queries = unused(hop_queries(din.goal, bridges), made) or unused(reworded(din.goal), made)
+            found = unused(second_searches(din.goal, din.evidence), made)
+            queries = found or unused(reworded(din.goal), made)
         operations: list[Operation] = [WebSearch(op="web_search", query=query[:1000]) for query in queries]
         if not operations:
             operations = [Continue(op="continue", task=din.task)]
@@ -91,7 +88,7 @@ class PassageLoop:
         passages: Sequence[Passage],
         folder: Path,
         *,
-        embedding: str,
+        embedder: Embedder,
         progress: IndexProgress | None = None,
     ) -> Iterator["PassageLoop"]:
         """Write the passages below an empty folder, index them, and be ready for questions."""
@@ -104,9 +101,9 @@ class PassageLoop:
             title = " ".join(passage.title.split())
             text = f"# {title}\n\n{passage.text}\n" if title else f"{passage.text}\n"
             (corpus / name).write_text(text, "utf-8", errors="replace")
-        settings = Settings(home=folder / "home", corpus=(corpus,), embedding=embedding)
-        with session_deps(settings, progress=progress) as deps:
-            yield cls(replace(deps, reasoner=Searcher(deps.embedder)), names)
+        settings = Settings(home=folder / "home", corpus=(corpus,))
+        with session_deps(settings, progress=progress, embedder=embedder) as deps:
+            yield cls(replace(deps, reasoner=Searcher()), names)
 
     def ask(self, question: Question) -> Rounds:
         """Search twice for a question; what would be packed after each time."""
