@@ -111,6 +111,15 @@ def neo4j_proxy(neo4j_url: str) -> Iterator[Any]:
     proxy.close()
 
 
+@pytest.fixture
+def neo4j_tls(neo4j_url: str, tmp_path: Path) -> Iterator[Any]:
+    """A relay that speaks TLS with whoever comes, under a certificate that nobody has signed."""
+    port = int(neo4j_url.rpartition(":")[2].partition("/")[0])
+    relay = load(Path(__file__).parent / "neo4j" / "tls.py").TlsRelay(port, tmp_path)
+    yield relay
+    relay.close()
+
+
 def _given(url: str) -> str:
     """The URL of a server that somebody else runs, once it is known to hold nothing."""
     import neo4j

@@ -79,6 +79,23 @@ def test_tls_is_asked_for_by_the_scheme(url):
         open_store(url.replace("bolt://", "bolt+s://"))
 
 
+def test_a_server_behind_tls_is_reached_by_the_scheme(neo4j_tls, world):
+    store = open_store(f"bolt+ssc://127.0.0.1:{neo4j_tls.port}")
+    assert [state.session_id for state in store.list_sessions()] == [world.id]
+    store.close()
+
+
+def test_a_certificate_that_nobody_has_signed_is_refused_where_it_must_be_signed(neo4j_tls):
+    with pytest.raises(StoreUnavailableError, match=r"certificate.*bolt\+s://127") as caught:
+        open_store(f"bolt+s://127.0.0.1:{neo4j_tls.port}")
+    assert "+ssc" in str(caught.value)
+
+
+def test_a_server_that_wants_tls_and_is_asked_without_is_named(neo4j_tls):
+    with pytest.raises(StoreUnavailableError, match=r"wants TLS.*bolt://127"):
+        open_store(f"bolt://127.0.0.1:{neo4j_tls.port}")
+
+
 def test_a_server_behind_a_routing_url_is_reached(url):
     store = open_store(url.replace("bolt://", "neo4j://"))
     assert store.list_sessions() == []

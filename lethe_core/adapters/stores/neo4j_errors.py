@@ -92,6 +92,11 @@ def _explained(error: DriverError | Neo4jError) -> tuple[type[LetheError], str]:
         return ConfigError, "the connection to Neo4j cannot be set up"
     if isinstance(error, ConstraintError):
         return DuplicateError, "a node with this id exists already"
+    if "SSLCertVerificationError" in str(error):
+        return StoreUnavailableError, (
+            "the certificate of the Neo4j server is not trusted here, or is another host's: have this machine "
+            "trust who signed it, or write +ssc in place of +s, which takes any certificate"
+        )
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return StoreUnavailableError, (
             "the Neo4j server does not answer: check that it runs, its address, and whether it wants TLS "
