@@ -34,7 +34,8 @@ def readable(text: str) -> str:
 
 def inline(text: str) -> str:
     """Text for anywhere but the beginning of a line: links reduced to their words, bold kept."""
-    text = _LINK.sub(r"\1", readable(text))
+    # A link without words leaves white space, behind which a mark would no longer begin the text.
+    text = _LINK.sub(r"\1", readable(text)).strip()
     text = _SPECIAL.sub(r"\\\g<0>", text)
     text = _UNDERSCORE.sub(r"\\_", text)
     text = _TAG.sub("&lt;", _ENTITY.sub("&amp;", text))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -137,6 +137,7 @@ FRAGMENTS += (
 
 
 @settings(max_examples=100, deadline=None)
+@example(["![", "\n", "](http://x)", "#"])
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=10))
 def test_a_markdown_parser_sees_nothing_but_a_paragraph_of_text(fragments):
     parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
