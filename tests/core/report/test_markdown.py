@@ -92,7 +92,7 @@ def test_the_json_has_exactly_the_documented_keys(railway):
     shown = json.loads(render_json(railway, path="out/report.md").dumps())
     assert list(shown) == [
         *("schema", "session", "status", "stop_reason", "iterations", "seconds", "tokens", "report"),
-        *("sources", "claims", "findings", "unsupported", "contradictions", "skipped", "changes"),
+        *("sources", "claims", "findings", "unsupported", "contradictions", "skipped", "changes", "gate"),
     ]
     assert shown["changes"] is None  # it follows no other run
     assert list(shown["sources"][0]) == ["n", "title", "url", "date", "edition"]
