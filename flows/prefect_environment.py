@@ -8,12 +8,20 @@ import tomllib
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 HEARTBEAT_SECONDS: Final = 30
 # Of a request to the own server, after 2 and 4 seconds: on this machine it is there or gone for good.
 OWN_SERVER_RETRIES: Final = 2
+# To another's: half a minute with its pauses, as long as a restart takes. Prefect's own 5 are a minute.
+RETRIES: Final = 4
+REQUEST_SECONDS: Final = 30  # Prefect's own are 60, each of a request's tries
+
+ANSWER_SECONDS: Final = 10.0  # for a sign of life from a configured server, busy or far away
 
 # The recorder takes task runs one by one by default: 15 a second, and a lag of half a minute after a session.
 SERVER_SETTINGS: Final[Mapping[str, str]] = {
@@ -47,6 +55,44 @@ def configured_server(environment: Mapping[str, str] | None = None) -> Configure
     return _from_profile(environment)
 
 
+def silence_of(server: ConfiguredServer) -> str:
+    """Why a configured server cannot be used, in a line that says what to do; empty when it answers."""
+    trouble = trouble_of(server.url)
+    if not trouble:
+        return ""
+    return (
+        f"the Prefect server at {without_password(server.url)} does not answer: {trouble} ({server.origin} "
+        "names it: start it, or take that away and Lethe starts one of its own)"
+    )
+
+
+def trouble_of(api_url: str) -> str:
+    """Why nobody answers at an address; empty when somebody does.
+
+    Asked without Prefect's client, which repeats a request for minutes before it gives up.
+    """
+    import httpx
+
+    try:
+        answer = httpx.get(f"{api_url.rstrip('/')}/health", timeout=ANSWER_SECONDS, verify=_verify())
+    except httpx.TimeoutException:
+        return f"nothing within {ANSWER_SECONDS:.0f} s"
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        return str(error) or type(error).__name__
+    # A server that wants a key answers; whether it takes the key is seen by Prefect's client.
+    taken = answer.status_code < 400 or answer.status_code in (401, 403)
+    return "" if taken else f"HTTP {answer.status_code} (is its path /api?)"
+
+
+def without_password(text: str) -> str:
+    """A URL without what stands between ``//`` and ``@``."""
+    scheme, separator, rest = text.partition("://")
+    authority, slash, path = rest.partition("/")
+    if separator and "@" in authority:
+        return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}"
+    return text
+
+
 def page_of(api_url: str) -> str:
     """Where the pages of a server are, for a person; of Prefect Cloud nothing is guessed."""
     return os.environ.get("PREFECT_UI_URL", "") or api_url.rstrip("/").removesuffix("/api")
@@ -64,6 +110,14 @@ def point_prefect_at(api_url: str, home: Path, *, own: bool, debug: bool) -> Non
         environment["PREFECT_RESULTS_LOCAL_STORAGE_PATH"] = str(home / "results")
     environment.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", str(HEARTBEAT_SECONDS))
     environment.setdefault("DO_NOT_TRACK", "1")
+    # An environment is above a profile: what the user's own says of this stays.
+    said = {} if own else _profile(environment)[1]
+    for name, value in (
+        ("PREFECT_API_REQUEST_TIMEOUT", REQUEST_SECONDS),
+        ("PREFECT_CLIENT_MAX_RETRIES", OWN_SERVER_RETRIES if own else RETRIES),
+    ):
+        if name not in said:
+            environment.setdefault(name, str(value))
     if not debug:
         # The server keeps every line; on the terminal Lethe says in its own words what is worth it.
         environment["PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"] = "CRITICAL"
@@ -71,7 +125,6 @@ def point_prefect_at(api_url: str, home: Path, *, own: bool, debug: bool) -> Non
     if own:
         environment["PREFECT_HOME"] = str(home / "prefect")
         environment.pop("PREFECT_PROFILE", None)
-        environment.setdefault("PREFECT_CLIENT_MAX_RETRIES", str(OWN_SERVER_RETRIES))
         without_proxy(environment, urlsplit(api_url).hostname or "127.0.0.1")
 
 
@@ -83,13 +136,31 @@ def without_proxy(environment: MutableMapping[str, str], host: str) -> None:
             environment[name] = ",".join([*hosts, host])
 
 
+def _verify() -> "SSLContext | bool":
+    """How the server's certificate is checked: as Prefect's client does it."""
+    import ssl
+
+    if os.environ.get("PREFECT_API_TLS_INSECURE_SKIP_VERIFY", "").lower() in ("1", "true", "yes", "on"):
+        return False
+    file = os.environ.get("PREFECT_API_SSL_CERT_FILE", "")
+    return ssl.create_default_context(cafile=file) if file else True
+
+
 def _from_profile(environment: Mapping[str, str]) -> ConfiguredServer | None:
+    origin, profile = _profile(environment)
+    url = _text(profile, "PREFECT_API_URL")
+    return ConfiguredServer(url, origin) if url else None
+
+
+def _profile(environment: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
+    """What the active profile is called, and its settings."""
     home = Path(environment.get("PREFECT_HOME") or Path.home() / ".prefect").expanduser()
     path = Path(environment.get("PREFECT_PROFILES_PATH") or home / "profiles.toml").expanduser()
     profiles = _read_toml(path)
     name = environment.get("PREFECT_PROFILE") or _text(profiles, "active")
-    url = _text(profiles, "profiles", name, "PREFECT_API_URL")
-    return ConfiguredServer(url, f"the profile {name!r} in {path}") if url else None
+    known = profiles.get("profiles")
+    profile = known.get(name) if isinstance(known, dict) else None
+    return f"the profile {name!r} in {path}", profile if isinstance(profile, dict) else {}
 
 
 def _from_dotenv(path: Path) -> str:

@@ -1,6 +1,7 @@
 """One run of the session flow in this process: server, flow, progress, and what the end is called."""
 
 import logging
+import os
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,16 @@ from flows.commands.summary import print_json, print_summary, resume_line
 from flows.interrupts import Interruption, interruptible
 from flows.local_server import starting_server
 from flows.notes import Notes
-from flows.prefect_environment import configured_server, page_of, point_prefect_at
+from flows.prefect_environment import (
+    ConfiguredServer,
+    configured_server,
+    page_of,
+    point_prefect_at,
+    silence_of,
+    without_password,
+)
 from flows.server_loss import ServerLostError, is_server_loss
+from flows.server_watch import watched_server
 from flows.terminal import Display, open_display, write_line
 from flows.wording import STOPPED
 from lethe_core.errors import ConfigError, SeriesBusyError
@@ -83,10 +92,12 @@ class _Run:
         settings = self._request.settings
         configured = configured_server()
         if configured is not None:
+            if silence := silence_of(configured):
+                raise ConfigError(silence)
             point_prefect_at(configured.url, settings.home, own=False, debug=self._request.debug)
-            page = page_of(configured.url)
+            page = page_of(without_password(configured.url))
             flow = _import_flow()
-            _check_answers(configured.url, configured.origin)
+            _check_answers(configured)
         else:
             self.own_server = True
             with starting_server(settings.home, self._display.say) as server:
@@ -104,7 +115,11 @@ class _Run:
         if not request.debug:
             # Prefect's log worker writes its own failures to the terminal past every handler.
             logging.raiseExceptions = False
-        with watched_by(_Watcher(self, page)), nullcontext() if request.debug else self.notes.taken():
+        with (
+            watched_by(_Watcher(self, page)),
+            nullcontext() if request.debug else self.notes.taken(),
+            watched_server(os.environ["PREFECT_API_URL"], self._display.say),
+        ):
             self.began = True
             try:
                 state = flow(
@@ -183,15 +198,17 @@ def _is_termination(error: BaseException) -> bool:
     return isinstance(error, TerminationSignal)
 
 
-def _check_answers(url: str, origin: str) -> None:
+def _check_answers(server: ConfiguredServer) -> None:
+    """Whether Prefect's client comes to terms with the server. Raises ConfigError."""
     from prefect.client.orchestration import get_client
 
     with get_client(sync_client=True) as client:
         error = client.api_healthcheck()
     if error is not None:
+        said = without_password(str(error)) or type(error).__name__
         raise ConfigError(
-            f"the Prefect server at {url} does not answer: {str(error) or type(error).__name__} ({origin} "
-            "names it: start it, or take that away and Lethe starts one of its own)"
+            f"the Prefect server at {without_password(server.url)} cannot be used: {said} ({server.origin} "
+            "names it; Prefect's own settings say how it is reached)"
         )
 
 

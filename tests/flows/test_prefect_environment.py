@@ -1,11 +1,21 @@
 """Which Prefect server a run goes to."""
 
 import os
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from flows.prefect_environment import configured_server, page_of, point_prefect_at, without_proxy
+from flows.prefect_environment import (
+    ConfiguredServer,
+    configured_server,
+    page_of,
+    point_prefect_at,
+    silence_of,
+    without_proxy,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -65,9 +75,66 @@ def test_a_server_of_the_user_s_keeps_the_user_s_settings(tmp_path, monkeypatch)
     point_prefect_at("http://server/api", tmp_path, own=False, debug=True)
     assert mine.items() <= os.environ.items()
     assert "PREFECT_HOME" not in os.environ
-    assert "PREFECT_CLIENT_MAX_RETRIES" not in os.environ
     assert "PREFECT_RESULTS_LOCAL_STORAGE_PATH" not in os.environ
     assert "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL" not in os.environ
+
+
+def test_how_long_a_silent_server_is_waited_for_is_the_user_s_to_say(tmp_path, monkeypatch):
+    (tmp_path / "profiles.toml").write_text(
+        'active = "mine"\n[profiles.mine]\nPREFECT_CLIENT_MAX_RETRIES = "9"\n'
+    )
+    monkeypatch.setattr(os, "environ", {"PREFECT_HOME": str(tmp_path)})
+    point_prefect_at("http://server/api", tmp_path, own=False, debug=True)
+    assert "PREFECT_CLIENT_MAX_RETRIES" not in os.environ
+    assert int(os.environ["PREFECT_API_REQUEST_TIMEOUT"]) < 60
+    (tmp_path / "profiles.toml").unlink()
+    point_prefect_at("http://server/api", tmp_path, own=False, debug=True)
+    assert int(os.environ["PREFECT_CLIENT_MAX_RETRIES"]) < 5
+
+
+class Health(BaseHTTPRequestHandler):
+    status = 200
+
+    def do_GET(self) -> None:
+        self.send_response(self.status if self.path == "/api/health" else 404)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setattr(Health, "status", 200)
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Health)
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{made.server_port}"
+    made.shutdown()
+    made.server_close()
+
+
+@pytest.mark.parametrize(
+    ("status", "path", "answers"),
+    [(200, "/api", True), (401, "/api", True), (503, "/api", False), (200, "", False)],
+)
+def test_a_server_that_answers_is_told_from_one_that_does_not(server, monkeypatch, status, path, answers):
+    monkeypatch.setattr(Health, "status", status)
+    assert (silence_of(ConfiguredServer(f"{server}{path}", "PREFECT_API_URL")) == "") is answers
+
+
+def test_a_server_that_takes_the_call_and_says_nothing_is_given_up(monkeypatch):
+    monkeypatch.setattr("flows.prefect_environment.ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"http://me:secret@127.0.0.1:{mute.getsockname()[1]}/api"
+        said = silence_of(ConfiguredServer(url, "PREFECT_API_URL"))
+    assert "does not answer: nothing within" in said
+    assert "PREFECT_API_URL names it" in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize("url", ["http://[::1/api", "not a url", "ftp://x/api", "http://127.0.0.1:9/api", ""])
+def test_an_address_that_is_none_is_said(url):
+    assert "does not answer" in silence_of(ConfiguredServer(url, "PREFECT_API_URL"))
 
 
 def test_a_host_is_excepted_from_the_proxy_once():
