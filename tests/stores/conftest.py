@@ -180,15 +180,15 @@ def _read_only(folder: Path) -> Iterator[None]:
 
 
 @pytest.fixture
-def small_disk() -> Callable[[Path], AbstractContextManager[bool]]:
-    """Makes a folder a file system of 4 MB; gives False where that could not be mounted."""
+def small_disk() -> Callable[..., AbstractContextManager[bool]]:
+    """Makes a folder a file system of some MB; gives False where that could not be mounted."""
     return _small_disk
 
 
 @contextlib.contextmanager
-def _small_disk(folder: Path) -> Iterator[bool]:
+def _small_disk(folder: Path, megabytes: int = 4) -> Iterator[bool]:
     folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "lethe-test", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "lethe-test", str(folder)]
     mounted = (
         sys.platform == "linux"
         and os.geteuid() == 0

@@ -55,9 +55,18 @@ _BY_CODE: Final = {
         (StoreUnavailableError, "Neo4j took too long, or something else keeps the session locked"),
     ),
     "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase": (StoreUnavailableError, _READ_ONLY),
-    "Neo.DatabaseError.Transaction.TransactionLogError": (
-        StoreUnavailableError,
-        "the server cannot write its log: check its disk and the room on it",
+    # Measured with a full disk: first the one, then the other until the server is started again.
+    **dict.fromkeys(
+        (
+            "Neo.DatabaseError.Transaction.TransactionLogError",
+            "Neo.DatabaseError.Transaction.TransactionCommitFailed",
+            "Neo.DatabaseError.Transaction.TransactionStartFailed",
+        ),
+        (
+            StoreUnavailableError,
+            "the server's database could not write and stands still: check its disk and the room on it, then "
+            "start the server again; what was committed is kept",
+        ),
     ),
 }
 
@@ -94,8 +103,8 @@ def _explained(error: DriverError | Neo4jError) -> tuple[type[LetheError], str]:
         return DuplicateError, "a node with this id exists already"
     if "SSLCertVerificationError" in str(error):
         return StoreUnavailableError, (
-            "the certificate of the Neo4j server is not trusted here, or is another host's: have this machine "
-            "trust who signed it, or write +ssc in place of +s, which takes any certificate"
+            "the certificate of the Neo4j server is not trusted here, or is another host's: have this "
+            "machine trust who signed it, or write +ssc in place of +s, which takes any certificate"
         )
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return StoreUnavailableError, (
