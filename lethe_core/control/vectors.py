@@ -10,11 +10,12 @@ from typing import overload
 import numpy as np
 
 from lethe_core.control.embedding import EmbeddingProfile
-from lethe_core.graph.arrays import AnyFloats, FloatArray
+from lethe_core.graph.arrays import AnyFloats, BoolArray, FloatArray
 
 CONTROL_DIMENSION = 256
 
 _NO_DIRECTION = 1e-12  # a norm below this is no embedding
+_ROWS = 4096  # made float64 at a time: of a hundred thousand rows that would be hundreds of megabytes
 _PARALLEL = 1e-4  # radians: below this sin Ω divides noise
 
 
@@ -64,7 +65,7 @@ def unit(x: AnyFloats) -> FloatArray:
 
 def cosines(matrix: AnyFloats, vector: AnyFloats) -> FloatArray:
     """Cosine of each row of ``matrix`` (n, d) with ``vector`` (d,): (n,); 0 where either is zero."""
-    return np.asarray(np.clip(unit(matrix) @ unit(vector), -1.0, 1.0))
+    return np.clip(_products(matrix, vector)[0], -1.0, 1.0)
 
 
 def alignments(matrix: AnyFloats, vector: AnyFloats | None) -> FloatArray:
@@ -72,12 +73,23 @@ def alignments(matrix: AnyFloats, vector: AnyFloats | None) -> FloatArray:
 
     0, not .5, for a row without embedding, and for every row when the vector is missing or zero.
     """
-    rows = unit(matrix)
     if vector is None:
-        return np.zeros(rows.shape[0])
+        return np.zeros(np.shape(matrix)[0])
+    products, present = _products(matrix, vector)
+    return np.where(present, normalize_cosine(products), 0.0)
+
+
+def _products(matrix: AnyFloats, vector: AnyFloats) -> tuple[FloatArray, BoolArray]:
+    """Of each row's direction with the vector's, and whether there are two: (n,) each."""
     direction = unit(vector)
-    present = rows.any(axis=1) & bool(direction.any())
-    return np.where(present, normalize_cosine(rows @ direction), 0.0)
+    n = np.shape(matrix)[0]
+    products, present = np.zeros(n), np.zeros(n, dtype=np.bool_)
+    for first in range(0, n, _ROWS):
+        block = slice(first, first + _ROWS)
+        rows = unit(matrix[block])
+        products[block] = rows @ direction
+        present[block] = rows.any(axis=1) & bool(direction.any())
+    return products, present
 
 
 def cosine(a: AnyFloats | None, b: AnyFloats | None) -> float:

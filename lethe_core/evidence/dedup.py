@@ -80,32 +80,37 @@ def semantic_duplicates(
     old: Matrix,
     old_texts: Sequence[str],
     threshold: float,
+    *,
+    old_counts: BoolArray | None = None,
 ) -> tuple[int, ...]:
     """Find, for each new text, the text that it repeats.
 
     new: (n, d), old: (m, d) unit float32; a zero vector repeats nothing. threshold: cosine, exceeded.
+    old_counts: (m,) which of the old may be repeated; None: all.
     Returns n indexes into the old texts followed by the new (m + i is the new text i), -1 for one that
     is news. What a new text repeats is itself kept: an old text, or an earlier one of the batch that is
     news. Of several the most alike that the fact guard lets it be dropped for.
     """
     count, known = len(new_texts), len(old_texts)
     found = [-1] * count
-    everything = [*old_texts, *new_texts]
     read: dict[int, tuple[str, ...]] = {}  # facts, once a text
+
+    def text_of(index: int) -> str:
+        return old_texts[index] if index < known else new_texts[index - known]
 
     def facts_of(index: int) -> tuple[str, ...]:
         if index not in read:
-            read[index] = facts(everything[index])
+            read[index] = facts(text_of(index))
         return read[index]
 
     best_old = _above(new, old, threshold)
     best_new = _above(new, new, threshold, earlier=True)
     for index in range(count):
-        candidates = [*best_old[index]]
+        candidates = [pair for pair in best_old[index] if old_counts is None or old_counts[pair[1]]]
         candidates += [(cosine, known + other) for cosine, other in best_new[index] if found[other] == -1]
         for _, other in sorted(candidates, key=lambda pair: (-pair[0], pair[1])):
             if adds_nothing(facts_of(known + index), facts_of(other)) or stands_in(
-                new_texts[index], everything[other]
+                new_texts[index], text_of(other)
             ):
                 found[index] = other
                 break

@@ -3,8 +3,9 @@
 Pure but for the embedder: it makes a plan, the session writes it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -14,8 +15,8 @@ from lethe_core.evidence.dedup import content_hash, identity_text, semantic_dupl
 from lethe_core.evidence.page import Chunk, FoundPage, SearchOutcome
 from lethe_core.evidence.strength import base_strengths
 from lethe_core.graph.arrays import Vector
-from lethe_core.graph.nodes import EvidenceKind, EvidenceNode, NodeId
-from lethe_core.graph.snapshot import GraphSnapshot, stack
+from lethe_core.graph.nodes import EdgeType, EvidenceKind, EvidenceNode, NodeId
+from lethe_core.graph.snapshot import GraphSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,14 @@ def plan_ingest(
     A text that the graph holds already is no new node: the task is linked to the node that there is.
     goal_query, task_query: (d,) query mode.
     """
-    chunks = [node for node in snapshot.evidence.values() if node.kind is EvidenceKind.CHUNK]
-    by_hash = {node.content_hash: node.id for node in chunks}
-    linked = {node.id for node in snapshot.produced(task)}
+    table = snapshot.table
+    linked = frozenset(snapshot.targets(EdgeType.PRODUCED, task))
     links: dict[NodeId, None] = {}
     fresh: dict[str, tuple[FoundPage, Chunk]] = {}
     for page, chunk in _offered(outcome):
         digest = content_hash(identity_text(chunk.text, chunk.place))
-        if digest in by_hash:
-            links[by_hash[digest]] = None
+        if digest in table.chunk_by_hash:
+            links[table.chunk_by_hash[digest]] = None
         else:
             fresh.setdefault(digest, (page, chunk))
     candidates = list(fresh.items())
@@ -62,11 +62,12 @@ def plan_ingest(
     repeats = semantic_duplicates(
         vectors,
         [identity_text(chunk.text, chunk.place) for _, (_, chunk) in candidates],
-        stack(chunks, embedder.profile.dimension),
-        [identity_text(node.content, node.place) for node in chunks],
+        table.vectors.reshape(-1, embedder.profile.dimension),
+        _Texts(table.nodes),
         embedder.profile.duplicate_threshold,
+        old_counts=table.chunks,
     )
-    links |= {chunks[repeat].id: None for repeat in repeats if 0 <= repeat < len(chunks)}
+    links |= {table.nodes[repeat].id: None for repeat in repeats if 0 <= repeat < len(table)}
     kept = [index for index, repeat in enumerate(repeats) if repeat < 0]
     strengths = base_strengths(vectors[kept], goal_query, embedder.profile.ga_floor)
     nodes = tuple(
@@ -79,6 +80,25 @@ def plan_ingest(
     new_vectors += [snapshot.evidence[node].embedding for node in new_links]
     items = np.stack(new_vectors) if new_vectors else np.zeros((0, embedder.profile.dimension))
     return IngestPlan(nodes, new_links, call_yields(items, goal_query, task_query, embedder.profile.ga_floor))
+
+
+class _Texts(Sequence[str]):
+    """What of each node is compared, made when it is asked for: of a large graph few ever are."""
+
+    def __init__(self, nodes: Sequence[EvidenceNode]) -> None:
+        self._nodes = nodes
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return _Texts(self._nodes[index])
+        return identity_text(self._nodes[index].content, self._nodes[index].place)
 
 
 def _offered(outcome: SearchOutcome) -> Iterator[tuple[FoundPage, Chunk]]:

@@ -7,7 +7,7 @@ what is superseded move. The arrays are views: they are not to be written to, no
 import numpy as np
 
 from lethe_core.graph.arrays import BoolArray, FloatArray, IntArray, Matrix
-from lethe_core.graph.nodes import EvidenceNode, NodeId
+from lethe_core.graph.nodes import EvidenceKind, EvidenceNode, NodeId
 
 _FIRST = 64  # rows; then half as many again each time, so that a row is copied some twice in all
 
@@ -17,11 +17,13 @@ class EvidenceTable:
 
     def __init__(self) -> None:
         self.nodes: list[EvidenceNode] = []
+        self.chunk_by_hash: dict[str, NodeId] = {}  # by the content's
         self._row: dict[NodeId, int] = {}
         self._vectors: Matrix = np.zeros((0, 0), dtype=np.float32)
         self._filled = 0  # rows of _vectors that are written; the others follow when they are asked for
         self._strengths: FloatArray = np.zeros(_FIRST)
         self._live: BoolArray = np.zeros(_FIRST, dtype=np.bool_)
+        self._chunks: BoolArray = np.zeros(_FIRST, dtype=np.bool_)
         self._sequences: IntArray = np.zeros(_FIRST, dtype=np.int64)
 
     def __len__(self) -> int:
@@ -32,16 +34,15 @@ class EvidenceTable:
         row = self._row.setdefault(node.id, len(self.nodes))
         if row == len(self.nodes):
             self.nodes.append(node)
+            if node.kind is EvidenceKind.CHUNK:
+                self.chunk_by_hash[node.content_hash] = node.id
             if row == len(self._live):
-                for array in ("_strengths", "_live", "_sequences"):
-                    short = getattr(self, array)
-                    setattr(
-                        self, array, np.concatenate([short, np.zeros(max(_FIRST, row // 2), short.dtype)])
-                    )
+                self._lengthen(max(_FIRST, row // 2))
         else:
             self.nodes[row] = node
         self._strengths[row] = node.strength
         self._live[row] = not node.superseded
+        self._chunks[row] = node.kind is EvidenceKind.CHUNK
         self._sequences[row] = node.sequence
 
     def row(self, node: NodeId) -> int:
@@ -76,6 +77,11 @@ class EvidenceTable:
         return self._live[: len(self.nodes)]
 
     @property
+    def chunks(self) -> BoolArray:
+        """(n,) True for what a source says, False for a synthesis."""
+        return self._chunks[: len(self.nodes)]
+
+    @property
     def sequences(self) -> IntArray:
         """(n,) rising."""
         return self._sequences[: len(self.nodes)]
@@ -83,4 +89,5 @@ class EvidenceTable:
     def _lengthen(self, more: int) -> None:
         self._strengths = np.concatenate([self._strengths, np.zeros(more)])
         self._live = np.concatenate([self._live, np.zeros(more, dtype=np.bool_)])
+        self._chunks = np.concatenate([self._chunks, np.zeros(more, dtype=np.bool_)])
         self._sequences = np.concatenate([self._sequences, np.zeros(more, dtype=np.int64)])

@@ -113,3 +113,11 @@ def test_every_dropped_text_has_a_kept_one_above_the_threshold(n: int, m: int, s
             kept = [k for k in range(i) if found[k] == -1]
             assert not (new[i] @ old.T > 0.9500001).any()
             assert not (new[i] @ new[kept].T > 0.9500001).any()
+
+
+def test_what_does_not_count_is_not_repeated() -> None:
+    old, texts = rows(0.0, 0.001), ["a synthesis", "a chunk"]
+    assert semantic_duplicates(rows(0.0), ["a"], old, texts, 0.95) == (0,)
+    counts = np.array([False, True])
+    assert semantic_duplicates(rows(0.0), ["a"], old, texts, 0.95, old_counts=counts) == (1,)
+    assert semantic_duplicates(rows(0.0), ["a"], old, texts, 0.95, old_counts=~np.array([True] * 2)) == (-1,)

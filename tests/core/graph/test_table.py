@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_core.graph.nodes import EvidenceNode
+from lethe_core.graph.nodes import EvidenceKind, EvidenceNode
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.store import GraphDelta
 
@@ -17,7 +17,11 @@ D = 3
 def evidence(sequence: int) -> EvidenceNode:
     vector = np.random.default_rng(sequence).normal(size=D).astype(np.float32)
     name = f"n{sequence}"
-    return EvidenceNode(name, name, vector, 0.5, 0.5, id=name, short_id=f"e-{name}", sequence=sequence)
+    kind = EvidenceKind.SYNTHESIS if sequence % 5 == 0 else EvidenceKind.CHUNK
+    return EvidenceNode(
+        name, name, vector, 0.5, 0.5, kind,
+        id=name, short_id=f"e-{name}", sequence=sequence, content_hash=f"h{sequence // 2}",
+    )  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None)
@@ -41,6 +45,9 @@ def test_the_arrays_say_what_the_nodes_say_whatever_was_added_and_changed(first,
     assert [table.row(node.id) for node in nodes] == list(range(len(nodes)))
     assert table.strengths.tolist() == [node.strength for node in nodes]
     assert table.live.tolist() == [not node.superseded for node in nodes]
+    chunks = [node for node in nodes if node.kind is EvidenceKind.CHUNK]
+    assert table.chunks.tolist() == [node in chunks for node in nodes]
+    assert table.chunk_by_hash == {node.content_hash: node.id for node in chunks}
     assert table.sequences.tolist() == [node.sequence for node in nodes]
     assert table.vectors.tolist() == [node.embedding.tolist() for node in nodes]
 
