@@ -1,6 +1,7 @@
 """The same question on both stores gives the same report."""
 
 import json
+import re
 
 import pytest
 
@@ -27,9 +28,12 @@ def reports(lethe, corpus, question, empty_neo4j, neo4j_url, tmp_path):
 
 
 def test_one_question_gives_one_report_on_both_stores(reports):
-    (first, _), (second, _) = reports
+    (first, text), (second, other) = reports
     assert first["claims"]
     for made in (first, second):
         for name in ("seconds", "report"):
             del made[name]
     assert first == second
+    at_work = re.compile(r", [\dhmins. ]+ at work\.")
+    assert len(at_work.findall(text)) == 1
+    assert at_work.sub("", text) == at_work.sub("", other)
