@@ -1,5 +1,5 @@
-# Two commands for a newcomer: `make demo` (a report from the example documents) and `make test`.
-# Both make a virtual environment in .venv with uv, which is put into .tools when the machine has none.
+# Two commands for a newcomer: `make demo` (a report from the example documents) and `make test`; `make up` for
+# Prefect's page, schedules and pipelines. All make a virtual environment in .venv with uv, which is put into .tools when the machine has none.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
@@ -12,7 +12,7 @@ DEMO_QUESTION := $(shell sed -n 1p examples/questions.txt)
 DEMO_OUT := lethe-reports/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install install-dev test check format unit stop clean
+.PHONY: help demo up down install install-dev test check format unit stop clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,12 @@ help:  ## list the commands
 demo: install  ## research the example documents and show the report
 	@LETHE_HOME="$(CURDIR)/.demo" LETHE_LLM_BASE_URL= $(BIN)/lethe research "$$(sed -n 1p examples/questions.txt)" \
 		--corpus examples/corpus --out $(DEMO_OUT)
+
+up: install  ## Prefect server, deployments and a worker on this machine; MODEL_CONCURRENCY=N limits the model
+	@LETHE_MODEL_CONCURRENCY="$(MODEL_CONCURRENCY)" $(BIN)/python deployments/local.py up
+
+down: install  ## end what `make up` started
+	@$(BIN)/python deployments/local.py down
 
 install: $(VENV)/.core  ## install Lethe's core into .venv
 

@@ -93,6 +93,10 @@ class Settings(BaseSettings):
     llm_max_thinking_tokens: int = Field(
         default=12288, ge=0, description="Tokens it may think with at most; 0: it does not think."
     )
+    llm_limit: str = Field(
+        default="",
+        description="Prefect's concurrency limit that each call takes a slot of; empty: none.",
+    )
     llm_timeout: float = Field(default=600.0, gt=0, description="Seconds without a byte before a call fails.")
 
     embedding: str = Field(

@@ -12,6 +12,7 @@ from lethe_core.session.answering import as_record, ask, judge
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.writing import ask_section
 from tasks.policies import RETRIED, run_name
+from tasks.slots import model_slot
 
 
 def answer_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:  # noqa: ARG001
@@ -40,7 +41,8 @@ def section_key(context: TaskRunContext, parameters: dict[str, Any]) -> str:  # 
 )
 def call_llm(session: SessionHandle, round_number: int) -> dict[str, Any]:
     """Step 7: ask the model; plain values, for the persisted result."""
-    answer = ask(session, round_number)
+    with model_slot(session):
+        answer = ask(session, round_number)
     get_run_logger().info("%s answered with %d characters", answer.model, len(answer.text))
     return as_record(answer)
 
@@ -75,6 +77,7 @@ def parse_response(
 )
 def write_section(session: SessionHandle, n: int) -> dict[str, Any]:
     """One section's prose, at the end of the session."""
-    answer = ask_section(session, n)
+    with model_slot(session):
+        answer = ask_section(session, n)
     get_run_logger().info("section %d: %d characters", n, len(answer.text))
     return as_record(answer)

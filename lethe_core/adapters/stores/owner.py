@@ -14,9 +14,10 @@ from pathlib import Path
 _PROC = Path("/proc")
 
 
-def make_owner() -> str:
-    """A name for this process as the holder of leases; every call makes another one."""
-    return f"{_host()}/{os.getpid()}/{_start(os.getpid()) or '-'}/{secrets.token_hex(8)}"
+def make_owner(pid: int | None = None) -> str:
+    """A name for this process, or another of this machine, as a holder; every call makes another one."""
+    pid = os.getpid() if pid is None else pid
+    return f"{_host()}/{pid}/{_start(pid) or '-'}/{secrets.token_hex(8)}"
 
 
 def owner_is_dead(owner: str) -> bool:
