@@ -15,7 +15,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -149,10 +149,12 @@ def run_loop(parameters: dict[str, Any], say: Say) -> None:
     settings = load_settings(parameters | {"corpus": tuple(map(Path, parameters["corpus"]))}).settings
     buy = Kept(settings.home / "results", _marked_call(ask, answer_key, say), answer_key)
     buy_section = Kept(settings.home / "results", _marked_call(ask_section, section_key, say), section_key)
-    with marked_deps(settings, clock=StepClock(), say=say) as deps:
-        deps.reasoner.check()
-        session = open_session(deps, question, SessionId(name), owner=make_owner())
-        try:
+    try:
+        with (
+            marked_deps(settings, clock=StepClock(), say=say) as deps,
+            closing(open_session(deps, question, SessionId(name), owner=make_owner())) as session,
+        ):
+            deps.reasoner.check()
             while not (reason := check_stop(session)):
                 iterate(session, buy)
             sync_similar(session, final=True)
@@ -161,12 +163,10 @@ def run_loop(parameters: dict[str, Any], say: Say) -> None:
             ending = draft_report(session, reason)
             write_report(ending.report, settings.home / "reports" / name)
             close_session(session, ending)
-        except StoreError as error:
-            say("ended", type="FAILED", name="Failed", message=str(error)[:500])
-        else:
-            say("ended", type=ending.outcome.state_type, name=reason, message="")
-        finally:
-            session.close()
+    except StoreError as error:
+        say("ended", type="FAILED", name=type(error).__name__, message=str(error)[:500])
+    else:
+        say("ended", type=ending.outcome.state_type, name=reason, message="")
 
 
 class Kept:

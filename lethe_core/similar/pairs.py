@@ -16,6 +16,8 @@ from lethe_core.graph.arrays import IntArray, Matrix
 from lethe_core.similar.parents import Parents
 from lethe_core.similar.prefilter import PREFILTER_FROM, Groups
 
+_ROUNDING = 1e-5  # more than a float32 product of unit vectors is off by
+_BLOCK_PAIRS = 4096  # of which copies in float64 are made at a time
 _BLOCK_ROWS = 1024  # a block of products of this size stays in the cache (512 to 2048 are alike)
 
 
@@ -49,7 +51,8 @@ def similar_pairs(
     the caller's to name here).
     prefilter: whether groups of rows are compared by their centroids first, which loses no pair; None:
     when there are at least `PREFILTER_FROM` rows and all are in play.
-    Exact up to the rounding of float32 products: pairs within 1e-6 of the threshold may fall either way.
+    A pair's cosine follows from its two rows alone, to the bit, whatever else was compared in the same call:
+    a session that was interrupted, and compares all anew, comes to the same edges.
     Raises ConfigError when the threshold is outside (0, 1], when a vector is not finite, when there are not
     as many parents as vectors, or when a new row is none of them.
     """
@@ -89,15 +92,28 @@ def similar_pairs(
         for first in range(0, columns.size, width):
             across = columns[first : first + width]
             products = left @ vectors[_span(across)].T
-            at = np.flatnonzero(products >= np.float32(threshold))
+            at = np.flatnonzero(products >= np.float32(threshold - _ROUNDING))
             at_row, at_column = np.divmod(at, across.size)
             a, b = block[at_row], across[at_column]
             kept = np.flatnonzero((place[b] < 0) | (place[a] < place[b]))
             kept = kept[~known.shared(a[kept], b[kept])]
-            found_i.append(np.minimum(a[kept], b[kept]))
-            found_j.append(np.maximum(a[kept], b[kept]))
-            found_cosine.append(np.minimum(products.ravel()[at[kept]], np.float32(1.0)))
+            i, j = np.minimum(a[kept], b[kept]), np.maximum(a[kept], b[kept])
+            cosine = _cosines(vectors, i, j)
+            alike = cosine >= np.float32(threshold)
+            found_i.append(i[alike])
+            found_j.append(j[alike])
+            found_cosine.append(np.minimum(cosine[alike], np.float32(1.0)))
     return _ordered(found_i, found_j, found_cosine)
+
+
+def _cosines(vectors: Matrix, i: IntArray, j: IntArray) -> NDArray[np.float32]:
+    """Of pairs of rows: (p,), rounded once, since a matrix product rounds by its shape."""
+    cosine = np.empty(i.size, dtype=np.float32)
+    for start in range(0, i.size, _BLOCK_PAIRS):
+        block = slice(start, start + _BLOCK_PAIRS)
+        left, right = vectors[i[block]].astype(np.float64), vectors[j[block]].astype(np.float64)
+        cosine[block] = np.einsum("ij,ij->i", left, right)
+    return cosine
 
 
 def _span(indexes: IntArray) -> IntArray | slice:

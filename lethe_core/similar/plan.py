@@ -14,7 +14,7 @@ from lethe_core.graph.nodes import Edge, EdgeType, EvidenceNode, NodeId, Similar
 from lethe_core.graph.snapshot import EdgeKey, GraphSnapshot
 from lethe_core.similar.pairs import similar_pairs
 
-_SAME = 1e-6  # a cosine that differs by less is the same: float32 products round so
+_SAME = 1e-6  # a cosine that differs by less is the same: older sessions' were rounded by the product's shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ def prepare_similar_sync(
 
     threshold: cosine in (0, 1], the profile's. compared: of the last plan for this snapshot that was
     committed; None: everything is compared. Evidence that came since is compared with all, and evidence that
-    another task has found since; tasks are few and are compared anew each time. Up to pairs within 1e-6 of
-    the threshold the plan leads to the same edges either way.
+    another task has found since; tasks are few and are compared anew each time. The plan leads to the same
+    edges either way, to the bit.
     """
     new = _evidence_to_compare(snapshot, compared)
     tasks = list(snapshot.tasks.values())
