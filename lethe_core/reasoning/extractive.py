@@ -25,12 +25,12 @@ from lethe_core.errors import DinSyntaxError, ModelResponseError
 from lethe_core.graph.nodes import TaskStatus
 from lethe_core.reasoning.conclusion import conclude
 from lethe_core.reasoning.division import Part, embed_text, parts_left
+from lethe_core.reasoning.hops import HopQueryConfig, second_searches
 from lethe_core.reasoning.parts import PartsConfig
 from lethe_core.reasoning.protocol import Answer, Prompt
 from lethe_core.reasoning.queries import (
     QueryConfig,
     first_queries,
-    hop_queries,
     is_later,
     query_key,
     reworded,
@@ -50,6 +50,7 @@ class ExtractiveConfig:
 
     parts: PartsConfig = field(default_factory=PartsConfig)
     queries: QueryConfig = field(default_factory=QueryConfig)
+    hops: HopQueryConfig = field(default_factory=HopQueryConfig)
     reading: ReadingConfig = field(default_factory=ReadingConfig)
 
 
@@ -102,7 +103,7 @@ def _searches(din: DinRead, reading: Reading, config: ExtractiveConfig) -> list[
     followed = any(is_later(key, din.goal, config.queries) for key in earlier)
     if reading.answered or followed:
         return []
-    return unused(hop_queries(din.goal, reading.bridges, config.queries), made)
+    return unused(second_searches(din.goal, din.evidence, config.hops), made)
 
 
 def _synthesis(din: DinRead, reading: Reading) -> Synthesize:

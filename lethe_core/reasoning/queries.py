@@ -20,7 +20,6 @@ class QueryConfig:
 
     longest: int = 24  # words of a query
     names: int = 3  # names searched alone, when the task has at least two
-    hops: int = 3  # names followed in a second hop
     signature: int = 3  # words that mark a task's later queries
 
 
@@ -56,13 +55,6 @@ def first_queries(task: str, config: QueryConfig | None = None) -> list[str]:
     if len(told) >= 2:
         found.extend(told[: config.names])
     return _fresh(found, ())
-
-
-def hop_queries(task: str, bridges: Sequence[str], config: QueryConfig | None = None) -> list[str]:
-    """One query for each of the names that lead on, best first."""
-    config = config or QueryConfig()
-    mark = signature(task, config)
-    return [f"{name} {' '.join(mark)}" for name in bridges[: config.hops]]
 
 
 def reworded(task: str, config: QueryConfig | None = None) -> list[str]:

@@ -18,14 +18,11 @@ from lethe_core.reasoning.relevance import (
     Question,
     Relevance,
     RelevanceConfig,
-    bridge_names,
     relevance,
-    seeds,
     understand,
 )
 from lethe_core.reasoning.selection import SelectionConfig, select
 from lethe_core.reasoning.series import SeriesConfig, with_issues
-from lethe_core.reasoning.terms import name_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +47,9 @@ class Reading:
     quoted: Sequence[int]  # indexes into pieces, in the order in which they are quoted
     about: bool  # whether what is quoted answers anything
     answered: bool  # whether nothing is left to be looked for
-    bridges: Sequence[str]  # names that lead on, best first
 
 
-NOTHING = Reading((), (), False, False, ())
+NOTHING = Reading((), (), False, False)
 
 
 def read(
@@ -74,19 +70,11 @@ def read(
     chosen = with_issues(question, evidence, pieces, found, chosen, config.series)
     quoted = _with_opponents(chosen, pieces, evidence, config)
     quoted = without_bygone(question, evidence, pieces, quoted)
-    base = found.by_clause.max(axis=0)
-    told = [
-        name
-        for seed in seeds(evidence, pieces, base, config.relevance.seeds)
-        for name in bridge_names(question, evidence, pieces[seed])
-    ]
-    bridges = list({name_key(name): name for name in reversed(told)}.values())[::-1]
     return Reading(
         pieces=pieces,
         quoted=quoted,
         about=is_about(question, evidence, pieces, chosen, found, config.about),
         answered=_is_answered(question, pieces, found, chosen, config),
-        bridges=bridges,
     )
 
 

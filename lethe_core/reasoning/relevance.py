@@ -278,13 +278,6 @@ def seeds(
     return found
 
 
-def bridge_names(question: Question, evidence: Sequence[EvidenceBlock], piece: Candidate) -> list[str]:
-    """Names in a piece, or of its source, that the question does not have, in order."""
-    asked = set(question.terms)
-    told = [*names(piece.text), _bare(evidence[piece.block].title)]
-    return [name for name in told if (key := name_key(name)) and not set(key) <= asked]
-
-
 def _match(
     question: Question, term: str, piece: Candidate, block: frozenset[str], config: RelevanceConfig
 ) -> float:

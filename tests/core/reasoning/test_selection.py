@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.graph.nodes import ShortId
+from lethe_core.reasoning.hops import second_searches
 from lethe_core.reasoning.reading import read
 from lethe_core.reasoning.relevance import understand
 
@@ -123,7 +124,7 @@ def test_noise_is_no_answer(embedder: Embedder) -> None:
 def test_a_second_hop_has_the_names_that_the_best_evidence_mentions(embedder: Embedder) -> None:
     evidence = [block(1, "Grace Krilanovich", "Her first novel was published by Two Dollar Radio in 2010.")]
     task = "Which company published the first novel of Grace Krilanovich, and where is it based?"
-    assert "Two Dollar Radio" in read(task, evidence, embedder).bridges
+    assert any("Dollar Radio" in query for query in second_searches(task, evidence))
     both = [
         *evidence,
         block(2, "Two Dollar Radio", "It is a family press that keeps an office in Columbus, Ohio."),
