@@ -21,12 +21,12 @@ from flows.commands.resume import resume
 from flows.commands.server import server
 from flows.commands.sessions import sessions
 from flows.commands.store import delete, prune, store
+from flows.interrupts import EXIT_INTERRUPTED, leave_quietly
 from flows.server_loss import ServerLostError, leave_at_once
 from lethe_core import __version__
 from lethe_core.errors import LetheError
 
 EXIT_BROKEN_PIPE: Final = 141  # 128 + SIGPIPE, as of every program whose reader has left
-EXIT_INTERRUPTED: Final = 130
 
 
 class ReaderLeft(Exception):
@@ -69,7 +69,9 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    leave_quietly(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

@@ -2,14 +2,14 @@
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final
 
-from lethe_core.report.outcome import EXIT_CANCELLED
-
+EXIT_INTERRUPTED: Final = 130  # 128 + SIGINT, as of every interrupted program; imports nothing for it
 _SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
@@ -20,6 +20,36 @@ class Interruption:
     """Whether this process has been asked to end."""
 
     asked: bool = False
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Let what the block does be done whole: a signal that comes meanwhile is delivered at its end.
+
+    For the few instants after which something must be remembered, such as a process that was just started.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals come to the main thread alone
+        return
+    came: list[int] = []
+    before: dict[int, Any] = {}
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, lambda caught, _: came.append(caught))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
+def leave_quietly(code: int) -> None:
+    """From here on a signal ends this process with its exit code: all has been said that there is to say."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda *_: os._exit(code))
 
 
 @contextmanager
@@ -37,7 +67,7 @@ def interruptible(last_words: Callable[[], None]) -> Iterator[Interruption]:
     def ask(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 (as signal calls it)
         if interruption.asked:
             last_words()
-            os._exit(EXIT_CANCELLED)
+            os._exit(EXIT_INTERRUPTED)
         interruption.asked = True
         raise KeyboardInterrupt
 

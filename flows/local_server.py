@@ -22,6 +22,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from flows.interrupts import held_back
 from flows.server_process import HOST, ServerState, log_path, read_state, state_path
 from lethe_core.adapters.stores.owner import owner_is_alive, owner_is_dead
 from lethe_core.errors import ConfigError, LetheError, StoreUnavailableError
@@ -96,12 +97,14 @@ def starting_server(home: Path, say: Say) -> Iterator[StartingServer]:
             _end(state)
         first = not (home / "prefect" / "prefect.db").exists()
         say(f"starting a local Prefect server{' (first start: about half a minute)' if first else ''} …")
-        process = _spawn(home)
+        process: subprocess.Popen[bytes] | None = None
         try:
+            with held_back():  # a signal within Popen would leave a process that nobody knows
+                process = _spawn(home)
             yield StartingServer(home, _announced(home, process), fresh=True, _process=process)
         except BaseException:
             # Half started, it would go on for nobody; one that answers already may be of use to the next.
-            if process.poll() is None and not _answers_of(home, process.pid):
+            if process is not None and process.poll() is None and not _answers_of(home, process.pid):
                 _give_up(home, process)
             raise
 

@@ -1,11 +1,15 @@
 """What a user sees of a run: standard output, standard error, exit code, files, Prefect's page."""
 
+import itertools
 import json
 import re
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -199,19 +203,56 @@ def test_a_killed_run_is_resumed_at_once(lethe):
     assert "waiting" not in resumed.err
 
 
-def test_server_that_is_ended_under_a_run(lethe, tmp_path_factory):
+@pytest.fixture
+def slow_model() -> Iterator[tuple[str, threading.Event]]:
+    """A model's address: from the second iteration on it thinks until the event is set."""
+    go_on = threading.Event()
+    asked = itertools.count(1)
+
+    class Thinking(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            number = next(asked)
+            if number > 2:  # the first asks whether it is there
+                go_on.wait(240)
+            text = json.dumps({"operations": [{"op": "web_search", "query": f"rope {number}"}]})
+            sent = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Thinking)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1", go_on
+    go_on.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_server_that_is_ended_under_a_run(lethe, tmp_path_factory, slow_model):
+    """Its model thinks meanwhile: a run that went on could end before the server does."""
+    url, go_on = slow_model
     at_work = lethe.at(tmp_path_factory.mktemp("lost"))
-    question = (EXAMPLES / "questions.txt").read_text(encoding="utf-8").splitlines()[1]
     process = at_work.start(
-        "research", question, "--corpus", EXAMPLES / "corpus", "--session", "s-lost", "--min-iterations", "20"
+        "research",
+        "Which rope is in use?",
+        *("--corpus", EXAMPLES / "corpus", "--session", "s-lost"),
+        LETHE_LLM_BASE_URL=url,
+        LETHE_LLM_MODEL="m",
     )
     _await_line(process, "iteration 2 ")
     refused = at_work("server", "stop")
     assert refused.code == 6
     assert "s-lost" in refused.complaint
     assert at_work("server", "stop", "--force").code == 0
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, out) == (1, "")
+    go_on.set()
+    out, err = process.communicate(timeout=240)
+    assert (process.returncode, out) == (1, ""), err
     assert err.splitlines()[-1].endswith("went away; what was committed is kept: lethe resume s-lost")
     assert "--- Error logging" not in err
     assert "Worker" not in err
