@@ -11,6 +11,7 @@ from pydantic import Field
 
 from flows.artifacts import ProgressBar, publish_report
 from flows.naming import flow_run_name, session_name
+from flows.restarts import await_former_process
 from flows.series import IfRunning, await_turn, tell_changes
 from flows.states import cancel_requested, final_state
 from flows.watching import on_assembly, on_index, on_progress, watched
@@ -93,6 +94,7 @@ def research(
     }
     settings = load_settings(flags, config_file=Path(config_file) if config_file else None).settings
     checked_series(settings.series)
+    await_former_process(settings, session_id)
     while True:
         try:
             return _research(settings, question, session_id, checks=tuple(fail_on or ()), force=force)

@@ -1,11 +1,14 @@
 """The command as a user runs it: a process of its own; one LETHE_HOME, one Prefect server for all tests."""
 
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -88,6 +91,34 @@ def api_url(lethe: Lethe) -> str:
     with starting_server(lethe.home, lambda _: None) as server:
         server.wait(lambda _: None)
         return server.state.api_url
+
+
+@pytest.fixture(scope="session")
+def deployed_module() -> ModuleType:
+    """tests/e2e/deployed.py: tests are no package."""
+    path = Path(__file__).with_name("deployed.py")
+    spec = importlib.util.spec_from_file_location("tests_deployed", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def deployed(
+    deployed_module: ModuleType, api_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Any]:
+    """What `make up` makes, on the tests' server; `make down` ends it."""
+    folder = tmp_path_factory.mktemp("deployed")
+    made = deployed_module.Deployed(api_url, folder / "home", folder)
+    up = made.script("local.py", "up")
+    assert up.code == 0, up.said
+    yield made
+    down = made.script("local.py", "down")
+    assert down.code == 0, down.said
+    assert "the worker has ended" in down.said
 
 
 @pytest.fixture(scope="session")

@@ -1,68 +1,70 @@
-"""The deployment `research` through a real process worker."""
+"""`make up`: server, pool, deployments and a worker; then a run, and `make down`."""
 
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-PREFECT = Path(sys.executable).with_name("prefect")
 
 pytestmark = [pytest.mark.e2e, pytest.mark.prefect]
 
 
-def test_deployed_research_runs_on_a_worker_to_a_state_that_is_named_by_its_end(
-    lethe, api_url, corpus, question, tmp_path
-):
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LETHE_", "PREFECT_"))}
-    environment = {
-        **kept,
-        "PREFECT_API_URL": api_url,
-        "PREFECT_HOME": str(tmp_path / "prefect"),
-        "LETHE_HOME": str(tmp_path / "home"),
-    }
-
-    def prefect(*arguments: str) -> str:
-        done = subprocess.run(
-            [PREFECT, *arguments], capture_output=True, text=True, env=environment, cwd=ROOT, timeout=240
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    prefect("work-pool", "create", "lethe", "--type", "process", "--overwrite")
-    prefect("--no-prompt", "deploy", "--all")
-    log = tmp_path / "worker.log"
-    with log.open("wb") as output:
-        worker = subprocess.Popen(
-            [PREFECT, "worker", "start", "--pool", "lethe", "--type", "process"],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            env=environment,
-            # Not the repository: what runs on a worker is what is installed there.
-            cwd=tmp_path,
-        )
-    try:
-        said = prefect(
-            "deployment",
-            "run",
-            "lethe/research",
-            "--param",
-            f"question={question}",
-            "--param",
-            f'corpus=["{corpus}"]',
-            "--param",
-            f"out={tmp_path / 'report'}",
-            "--param",
-            "session=s-worker",
-            "--watch",
-        )
-    finally:
-        worker.terminate()
-        worker.wait(timeout=60)
-    assert "finished successfully in 'goal_complete'" in " ".join(said.split()), log.read_text()
+def test_deployed_research_runs_on_the_worker_to_a_state_that_is_named_by_its_end(
+    deployed: Any, corpus: Path, question: str, tmp_path: Path, lethe: Any
+) -> None:
+    done = deployed.start(
+        "lethe/research",
+        question=question,
+        corpus=[str(corpus)],
+        out=str(tmp_path / "report"),
+        session="s-worker",
+    )
+    assert done.code == 0, done.said
+    assert "finished successfully in 'goal_complete'" in done.said
     assert "1871" in (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
-    assert (tmp_path / "home" / "results").exists() or (tmp_path / "prefect" / "storage").exists()
-    assert lethe("report", "s-worker", "--home", tmp_path / "home").code == 0
+    assert any((deployed.home / "results").iterdir())
+    assert lethe("report", "s-worker", "--home", deployed.home).code == 0
+
+
+def test_up_again_changes_nothing_and_starts_no_second_worker(deployed: Any) -> None:
+    again = deployed.script("local.py", "up")
+    assert again.code == 0, again.said
+    assert "nothing to do: everything is there" in again.said
+    assert "the worker runs already" in again.said
+    workers = deployed.ask("POST", "/work_pools/lethe/workers/filter")
+    assert [worker["name"] for worker in workers] == ["local"]
+
+
+def test_maintenance_keeps_house_on_the_worker(deployed: Any, tmp_path: Path) -> None:
+    done = deployed.start("lethe-maintenance/maintenance", backup_to=str(tmp_path / "copies"))
+    assert done.code == 0, done.said
+    (backup,) = (tmp_path / "copies").iterdir()
+    assert re.fullmatch(r"lethe-\d{8}-\d{6}\.db", backup.name)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"max_iterations": 1000}, "1000 is greater than the maximum of 100"),
+        ({"fail_on": ["typos"]}, "typos"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_before_there_is_a_run(
+    deployed: Any, question: str, parameters: dict[str, Any], said: str
+) -> None:
+    count = deployed.ask("POST", "/flow_runs/count")
+    refused = deployed.start("lethe/ci", question=question, **parameters)
+    assert refused.code == 1
+    assert said in refused.said
+    assert deployed.ask("POST", "/flow_runs/count") == count
+
+
+def test_a_corpus_that_the_worker_does_not_see_fails_the_run_and_says_where(
+    deployed: Any, question: str
+) -> None:
+    done = deployed.start("lethe/research", question=question, corpus=["/nowhere/papers"])
+    assert done.code == 1
+    failed = deployed.ask("POST", "/flow_runs/filter", sort="END_TIME_DESC", limit=1)[0]
+    assert failed["state"]["type"] == "FAILED"
+    assert "/nowhere/papers" in failed["state"]["message"]

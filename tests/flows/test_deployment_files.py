@@ -2,19 +2,34 @@
 
 import ast
 import importlib
+import importlib.util
+import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.settings.legacy import _get_settings_fields
+from prefect.settings.models.root import Settings as PrefectSettings
 from prefect.utilities.callables import parameter_schema
+from prefect_redis.client import RedisMessagingSettings
 
 from flows.prefect_environment import SERVER_SETTINGS
+from flows.session import research
 from lethe_core import __version__
+from lethe_core.config import Settings
 from lethe_core.report.gate import CHECKS
 
 ROOT = Path(__file__).parents[2]
+DOCKERFILE = ROOT / "deployments" / "Dockerfile"
+
+sys.path.append(str(ROOT / "deployments"))  # scripts, no package: they find each other beside them
+bootstrap = importlib.import_module("bootstrap").main
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +107,78 @@ def test_no_deployment_stores_a_secret(deployments):
 
 
 def test_compose_starts_the_server_with_the_settings_that_were_measured(services):
-    environment = services["prefect"]["environment"]
     recorder = {name: value for name, value in SERVER_SETTINGS.items() if "RECORDER" in name}
-    assert recorder.items() <= environment.items()
-    assert environment["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
+    for name in ("prefect", "services"):
+        environment = services[name]["environment"]
+        assert recorder.items() <= environment.items()
+        assert environment["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
+
+
+def test_every_setting_that_compose_gives_is_one_that_its_reader_knows(services):
+    known = {f"LETHE_{name.upper()}" for name in Settings.model_fields}
+    known |= set(_get_settings_fields(PrefectSettings)) | {"PREFECT_REDIS_MESSAGING_URL"}
+    known |= {option.envvar for option in bootstrap.params if option.envvar}
+    for name in ("prefect", "services", "setup", "worker"):
+        assert services[name]["environment"].keys() <= known, name
+
+
+def test_the_modules_that_the_server_loads_for_redis_are_installed(services):
+    named = {
+        value
+        for value in services["prefect"]["environment"].values()
+        if str(value).startswith("prefect_redis.")
+    }
+    assert len(named) == 4
+    for module in named:
+        assert importlib.util.find_spec(module) is not None, module
+    assert RedisMessagingSettings.model_validate({"url": "redis://redis:6379/0"}).url
+
+
+def test_compose_runs_what_the_tests_run(services):
+    """The commands of `make up`, on one image: no version beside another, no entry point of its own."""
+    ours = {name for name, service in services.items() if service["image"] == "lethe"}
+    assert ours == {"prefect", "services", "setup", "worker"}
+    dockerfile = DOCKERFILE.read_text(encoding="utf-8")
+    (command,) = re.findall(r"^CMD (\[.+\])$", dockerfile, re.MULTILINE)
+    assert json.loads(command) == ["prefect", "worker", "start", "--pool", "lethe", "--type", "process"]
+    assert "command" not in services["worker"]
+    local = (ROOT / "deployments" / "local.py").read_text(encoding="utf-8")
+    assert '"worker", "start", "--pool", POOL, "--type", "process"' in local
+    setup = (ROOT / "deployments" / "setup.sh").read_text(encoding="utf-8")
+    assert services["setup"]["command"] == "./deployments/setup.sh"
+    assert "\npython deployments/bootstrap.py\nprefect --no-prompt deploy --all\n" in setup
+    assert '"--no-prompt", "deploy", "--all"' in local
+    assert os.access(ROOT / "deployments" / "setup.sh", os.X_OK)
+    for name, start in (("prefect", "server start"), ("services", "server services start")):
+        assert services[name]["command"].startswith(f"prefect {start}")
+
+
+def test_every_service_waits_for_one_that_there_is_and_can_say_that_it_is_ready(services):
+    for name, service in services.items():
+        for other, how in service.get("depends_on", {}).items():
+            assert other in services, name
+            if how["condition"] == "service_healthy":
+                assert services[other]["healthcheck"]["test"], other
+    assert services["worker"]["depends_on"]["setup"]["condition"] == "service_completed_successfully"
+
+
+def test_every_image_of_others_is_pinned_and_neo4j_is_the_one_that_is_tested(services):
+    for service in services.values():
+        if service["image"] != "lethe":
+            assert re.fullmatch(r"\w+:\d[\w.-]+", service["image"])
+    pom = (ROOT / "tests" / "neo4j" / "pom.xml").read_text(encoding="utf-8")
+    version = services["neo4j"]["image"].removeprefix("neo4j:").removesuffix("-community")
+    assert f">{version}<" in pom
+
+
+def test_every_volume_is_declared_and_only_this_machine_reaches_a_port():
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    for service in compose["services"].values():
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert source.startswith("./") or source in compose["volumes"]
+        for port in service.get("ports", []):
+            assert port.startswith("127.0.0.1:")
 
 
 def test_compose_mounts_the_corpus_read_only_and_keeps_lethe_s_home(services):
@@ -106,8 +189,41 @@ def test_compose_mounts_the_corpus_read_only_and_keeps_lethe_s_home(services):
     assert "LETHE_HOME=/var/lib/lethe" in dockerfile
 
 
+def docker_compose(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "LETHE_NEO4J_PASSWORD": "only-for-this-test"}
+    command = ["docker", "compose", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+def test_docker_itself_takes_the_compose_file():
+    if shutil.which("docker") is None or docker_compose("version").returncode:
+        pytest.skip("docker compose is not on this machine")
+    done = docker_compose("config", "--quiet")
+    assert done.returncode == 0, done.stderr
+
+
 def test_dockerfile_copies_what_there_is(services):
-    text = (ROOT / services["worker"]["build"]["dockerfile"]).read_text(encoding="utf-8")
+    assert services
+    text = DOCKERFILE.read_text(encoding="utf-8")
     for line in re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE):
         for name in line.split():
             assert (ROOT / name).exists() or name == "README.md", name
+
+
+def test_make_up_and_down_are_the_commands_that_the_tests_run():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "$(BIN)/python deployments/local.py up" in makefile
+    assert "$(BIN)/python deployments/local.py down" in makefile
+
+
+def test_ci_examples_run_the_deployment_that_there_is_with_parameters_that_it_has(deployments):
+    fields = parameter_schema(research.fn).properties
+    names = {f"lethe/{deployment['name']}" for deployment in deployments}
+    for path in (ROOT / "deployments" / "ci").glob("*.yml"):
+        text = path.read_text(encoding="utf-8")
+        assert isinstance(yaml.safe_load(text), dict)
+        assert set(re.findall(r"prefect deployment run (\S+)", text)) == {"lethe/ci"} <= names
+        assert "--watch" in text
+        given = re.findall(r"--param ['\"]?(\w+)=", text)
+        assert given
+        assert set(given) <= fields.keys(), path.name
