@@ -127,7 +127,9 @@ def spread(scores: FloatArray, sources: Sequence[Hashable], *, share: float = SO
     """
     before: Counter[Hashable] = Counter()
     divided = np.array(scores, dtype=np.float64)
-    for index in np.lexsort((np.arange(len(divided)), -divided)):
+    items = Counter(sources)
+    several = np.array([index for index, source in enumerate(sources) if items[source] > 1], dtype=np.int64)
+    for index in several[np.lexsort((several, -divided[several]))]:
         divided[index] /= 1.0 + share * before[sources[index]]
         before[sources[index]] += 1
     return divided

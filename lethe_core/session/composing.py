@@ -40,7 +40,8 @@ def expand(session: SessionHandle, task: NodeId) -> int:
     if next_step(session.state.phase) is not Step.BEGIN:
         return 0
     asked = session.query_vector(session.snapshot.tasks[task].embed_text)
-    reached = reach(session.snapshot, task, asked, session.caches.lexicon)
+    caches = session.caches
+    reached = reach(session.snapshot, task, asked, caches.lexicon, graph=caches.graph, last=caches.last_walk)
     session.scratch = replace(
         session.scratch,
         candidates=reached.nodes,

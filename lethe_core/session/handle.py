@@ -15,8 +15,10 @@ from lethe_core.graph.session_state import PhaseRecord, SessionPatch, SessionSta
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.store import Transaction
 from lethe_core.session.deps import SessionDeps
+from lethe_core.session.kept_graph import KeptGraph
 from lethe_core.session.lease_keeper import LeaseKeeper
 from lethe_core.session.lexicon import SessionLexicon
+from lethe_core.session.walking import LastWalk
 from lethe_core.similar.plan import Compared
 
 
@@ -39,6 +41,8 @@ class Caches:
     block_tokens: dict[NodeId, int] = field(default_factory=dict)
     query_vectors: dict[str, Vector] = field(default_factory=dict)
     lexicon: SessionLexicon = field(default_factory=SessionLexicon)
+    graph: KeptGraph = field(default_factory=KeptGraph)
+    last_walk: LastWalk = field(default_factory=LastWalk)
 
 
 @dataclass(frozen=True, slots=True)

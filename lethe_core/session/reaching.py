@@ -4,14 +4,11 @@ Pure functions of the graph: the steps of a session hand over what they hold, an
 What of it fits into the context is packing's business.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from lethe_core.context.anchors import DEFAULT_ANCHORS, anchored, anchored_seeds, relevance
-from lethe_core.context.hops import DEFAULT_HOPS, hop_terms, leading, with_hops
-from lethe_core.context.ppr import personalized_pageranks, walk_graph
 from lethe_core.context.scoring import (
     alternating_order,
     novelty_term,
@@ -19,12 +16,15 @@ from lethe_core.context.scoring import (
     score_candidates,
     spread,
 )
-from lethe_core.context.weights import EdgeArrays, WeightMatrix, adjacency, end_cosines, seed_vector
+from lethe_core.context.weights import WeightMatrix, seed_vector
 from lethe_core.control.vectors import alignments, cosines
 from lethe_core.graph.arrays import FloatArray, IntArray, Matrix, Vector
 from lethe_core.graph.nodes import EvidenceKind, EvidenceNode, Node, NodeId, TaskNode, TaskStatus
-from lethe_core.graph.snapshot import GraphSnapshot, stack
+from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.session.kept_graph import KeptGraph
 from lethe_core.session.lexicon import SessionLexicon
+from lethe_core.session.walking import LastWalk, TaskWalk
+from lethe_core.similar.plan import task_vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,22 @@ def reach(
     lexicon: SessionLexicon,
     *,
     weights: WeightMatrix | None = None,
+    graph: KeptGraph | None = None,
+    last: LastWalk | None = None,
 ) -> Reached:
     """Walk the graph from a task.
 
     asked: (d,) what the task asks, in query mode; weights: (n, n) of the tasks and, behind them, of the
-    evidence that the task may be shown, where a caller has them; None: made from the graph.
+    evidence that the task may be shown, where a caller has them; None: taken from ``graph``, which follows
+    the snapshot, or without that made from it. last: where the walk before this one ended.
     """
     tasks = list(snapshot.tasks.values())
-    evidence = [node for node in snapshot.evidence.values() if snapshot.visible_to(task, node)]
+    rows = _visible_rows(snapshot, task)
+    evidence = [snapshot.table.nodes[row] for row in rows.tolist()]
     nodes: list[Node] = [*tasks, *evidence]
     at = {node.id: index for index, node in enumerate(nodes)}
     if weights is None:
-        weights = _weights(snapshot, nodes, at, asked.size)
+        weights = (graph or KeptGraph()).among(snapshot, list(at))
     above = snapshot.parent(task)
     structure = seed_vector(
         len(nodes),
@@ -74,9 +78,12 @@ def reach(
         dependencies=[at[other.id] for other in snapshot.dependencies(task)],
         evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
     )
-    walk = _Walk(snapshot.tasks[task], len(tasks), evidence, weights, structure, asked, lexicon)
+    vectors = snapshot.table.vectors[rows].reshape(-1, asked.size)
+    walk = TaskWalk(
+        snapshot.tasks[task], list(at), evidence, weights, structure, cosines(vectors, asked), lexicon
+    )
     relevant = walk.relevance(walk.task.embed_text)
-    mass = walk.with_hops(walk.ranks([(relevant, frozenset())])[0])
+    mass = walk.with_hops(walk.first(relevant, last))
     told = {task, above, *(child.id for child in snapshot.children(task))}
     told |= {other.id for other in snapshot.dependencies(task)}
     if (before := snapshot.known_before) is not None:
@@ -92,6 +99,14 @@ def reach(
         pagerank=mass[reached],
         relevance=relevant[reached],
     )
+
+
+def _visible_rows(snapshot: GraphSnapshot, task: NodeId) -> IntArray:
+    """The rows of the evidence that a task may be shown: `GraphSnapshot.visible_to`, rising."""
+    visible = snapshot.table.live.copy()
+    for row in np.flatnonzero(~visible).tolist():
+        visible[row] = snapshot.visible_to(task, snapshot.table.nodes[row])
+    return np.flatnonzero(visible)
 
 
 def weigh(snapshot: GraphSnapshot, task: NodeId, asked: Vector, reached: Reached, pressure: float) -> Weighed:
@@ -150,89 +165,5 @@ def required_tasks(snapshot: GraphSnapshot, task: NodeId) -> list[Node]:
 
 def represent(nodes: Sequence[Node], dimension: int) -> Matrix:
     """Vectors that stand for nodes, (n, d): a DONE task is represented by its result."""
-    matrix = stack(nodes, dimension)
-    for index, node in enumerate(nodes):
-        if isinstance(node, TaskNode) and node.status is TaskStatus.DONE and node.result_embedding.size:
-            matrix[index] = node.result_embedding
-    return matrix
-
-
-def _weights(
-    snapshot: GraphSnapshot, nodes: Sequence[Node], at: dict[NodeId, int], dimension: int
-) -> WeightMatrix:
-    edges = [edge for edge in snapshot.edges.values() if edge.source in at and edge.target in at]
-    source = np.array([at[edge.source] for edge in edges], dtype=np.int64)
-    target = np.array([at[edge.target] for edge in edges], dtype=np.int64)
-    similar = [edge.similarity for edge in edges]
-
-    def score(name: str) -> FloatArray:
-        values = [None if one is None else getattr(one, name) for one in similar]
-        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-    return adjacency(
-        len(nodes),
-        EdgeArrays(
-            source=source,
-            target=target,
-            kind=np.array([edge.type.value for edge in edges], dtype=np.str_),
-            cosine=end_cosines(represent(nodes, dimension), source, target) if edges else np.zeros(0),
-            confidence=score("confidence"),
-            support=score("support"),
-            contradiction=score("contradiction"),
-        ),
-    )
-
-
-class _Walk:
-    """The walk on the graph and its lexical anchors; only what stands in evidence anchors (5.1b)."""
-
-    def __init__(
-        self,
-        task: TaskNode,
-        n_tasks: int,
-        evidence: Sequence[EvidenceNode],
-        weights: WeightMatrix,
-        structure: FloatArray,
-        asked: Vector,
-        lexicon: SessionLexicon,
-    ) -> None:
-        self.task, self._n_tasks, self._evidence = task, n_tasks, evidence
-        self._structure, self._lexicon = structure, lexicon
-        self._mentions = lexicon.anchor_nodes(evidence)
-        anchors = lexicon.anchors(evidence)
-        self._anchors = replace(anchors, node=anchors.node + n_tasks)
-        self._graph = walk_graph(anchored(weights, self._anchors))
-        self._terms = lexicon.terms_of(task.description)
-        self._cosines = cosines(stack(evidence, asked.size), asked)
-
-    def relevance(self, query: str) -> FloatArray:
-        """How near each node is to the task by meaning, to a query by words: (n,) in [0, 1], 0 for tasks."""
-        relevant = np.zeros(self._structure.size)
-        relevant[self._n_tasks :] = relevance(self._cosines, self._lexicon.bm25(query, self._evidence))
-        return relevant
-
-    def ranks(self, starts: Sequence[tuple[FloatArray, Collection[str]]]) -> list[FloatArray]:
-        """Where walks end up that begin at what is relevant, the task's terms and some more: (n,) each."""
-        seeds = [
-            anchored_seeds(self._structure, relevant, self._terms.union(more), self._anchors)
-            for relevant, more in starts
-        ]
-        ranks = personalized_pageranks(self._graph, np.stack(seeds), damping=DEFAULT_ANCHORS.damping)
-        return [rank.scores[: self._structure.size] for rank in ranks]
-
-    def with_hops(self, first: FloatArray) -> FloatArray:
-        """The first walk's mass with what its best sources lead to: (n,)."""
-        asked = self.task.embed_text
-        starts: list[tuple[FloatArray, Collection[str]]] = []
-        for best in leading(
-            first[self._n_tasks :], [mention.source for mention in self._mentions], DEFAULT_HOPS.sources
-        ):
-            terms = hop_terms(self._mentions[best].terms, asked, self._anchors)
-            if terms:
-                starts.append((self.relevance(f"{asked} {' '.join(terms)}"), terms))
-        if not starts:
-            return first
-        hops = self.ranks(starts)
-        mass = first.copy()
-        mass[self._n_tasks :] = with_hops(first[self._n_tasks :], [hop[self._n_tasks :] for hop in hops])
-        return mass
+    rows = [task_vector(node) if isinstance(node, TaskNode) else node.embedding for node in nodes]
+    return np.stack(rows).astype(np.float32) if rows else np.zeros((0, dimension), dtype=np.float32)
