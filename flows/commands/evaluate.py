@@ -11,7 +11,7 @@ from flows.commands.common import absolute, effective_settings
 from flows.commands.options import NamedPath, NamedText, common_options
 
 if TYPE_CHECKING:
-    from lethe_core.adapters.evaluation.calibrating import Calibrated
+    from lethe_core.adapters.evaluation.calibrating import Derived
     from lethe_core.adapters.evaluation.retrieval import Retrieval
     from lethe_core.evaluation.metrics import Interval
 
@@ -170,7 +170,7 @@ def _interval(value: "Interval", *, sign: bool = False) -> str:
     return f"{value.mean:{form}} [{value.low:{form}}, {value.high:{form}}]"
 
 
-def _profile_object(found: "Calibrated") -> dict[str, Any]:
+def _profile_object(found: "Derived") -> dict[str, Any]:
     return {
         "schema": 1,
         "profile": asdict(found.profile),
@@ -179,13 +179,14 @@ def _profile_object(found: "Calibrated") -> dict[str, Any]:
     }
 
 
-def _profile_text(found: "Calibrated") -> str:
+def _profile_text(found: "Derived") -> str:
     profile, thresholds = found.profile, found.thresholds
     return "\n".join(
         [
             f"# {profile.name}: from {thresholds.n_pairs:,} pairs of passages and "
             f"{thresholds.n_question_pairs:,} of a question and a passage",
             f"embedding = {json.dumps(found.setting)}",
+            *([f"embedding_base_url = {json.dumps(found.base_url)}"] if found.base_url else []),
             f"embedding_query_prompt = {json.dumps(profile.query_prompt)}",
             f"embedding_similar_threshold = {profile.similar_threshold:.3f}",
             f"embedding_duplicate_threshold = {profile.duplicate_threshold:.3f}",

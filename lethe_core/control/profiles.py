@@ -89,7 +89,11 @@ def find_profile(name: str, given: Thresholds | None = None) -> EmbeddingProfile
             f"no thresholds are known for the embedding model {name!r} (known: {', '.join(PROFILES)}): "
             "derive them with `lethe eval calibrate --embedding NAME` and put what it prints into lethe.toml"
         )
-    profile = known or blank_profile(name)
+    return adjusted(known or blank_profile(name), given)
+
+
+def adjusted(profile: EmbeddingProfile, given: Thresholds) -> EmbeddingProfile:
+    """A profile with what is configured put before its own."""
     changes = {field.name: getattr(given, field.name) for field in fields(given)}
     changes = {field: value for field, value in changes.items() if value is not None}
     return replace(profile, **changes) if changes else profile

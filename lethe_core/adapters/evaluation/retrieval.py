@@ -1,28 +1,25 @@
 """``lethe eval retrieval``: how much of the evidence stands among the first k passages, by each method."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from lethe_core.adapters.evaluation.calibrating import Calibrated, Told, calibrated_profile, embed_passages
 from lethe_core.adapters.evaluation.searching import PassageLoop
 from lethe_core.adapters.evaluation.whole import METHODS, WholeCorpus
-from lethe_core.adapters.models.embedders import opened_embedder
+from lethe_core.adapters.models.embedders import opened_embedder, profile_of
 from lethe_core.config import Settings
 from lethe_core.control.embedding import Embedder
 from lethe_core.errors import ConfigError
 from lethe_core.evaluation.metrics import Interval, all_evidence_at, bootstrap_mean, recall_at
-from lethe_core.evaluation.questions import Passage, Question, QuestionSet
+from lethe_core.evaluation.questions import Question, QuestionSet
 from lethe_core.graph.arrays import Matrix
-
-Told = Callable[[str, int, int], None]
-"""Told what is being done, how much of it, and of how much."""
 
 _LOOP: Final = ("first search", "second search")
 ALL_METHODS: Final = (*METHODS, *_LOOP)
-_BATCH: Final = 64  # passages embedded between two words to whoever watches
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +55,25 @@ def evaluate_retrieval(
 ) -> Retrieval:
     """Ask every question of every method. folder: an empty one, for the loop's files.
 
+    A model of one's own, from a folder or a server, that nothing was measured for gets its thresholds here.
+
     Raises ConfigError for an unknown embedding or a k below 1, ModelError when the model does not load.
     """
     if not ks or min(ks) < 1:
         raise ConfigError(f"k is {', '.join(map(str, ks)) or 'empty'}: numbers from 1 on are needed")
     ks = sorted(set(ks))
-    with opened_embedder(settings) as embedder:
-        return _evaluate(data, folder, embedder, ks, told)
+    own = is_model_of_ones_own(settings)
+    with opened_embedder(settings, uncalibrated=own) as embedder:
+        vectors = embed_passages(embedder, data.passages, told)
+        if own:
+            told("deriving the model's thresholds from this set", 0, len(data.passages))
+            embedder = Calibrated(embedder, calibrated_profile(data, embedder, vectors))
+        return _evaluate(data, folder, embedder, vectors, ks, told)
 
 
 def _evaluate(
-    data: QuestionSet, folder: Path, embedder: Embedder, ks: Sequence[int], told: Told
+    data: QuestionSet, folder: Path, embedder: Embedder, vectors: Matrix, ks: Sequence[int], told: Told
 ) -> Retrieval:
-    vectors = embed_passages(embedder, data.passages, told)
     whole = WholeCorpus(data.passages, vectors, embedder)
     rankings: dict[str, list[tuple[str, ...]]] = {method: [] for method in ALL_METHODS}
     for number, question in enumerate(data.questions):
@@ -93,13 +96,12 @@ def _evaluate(
     return _measured(data, embedder.profile.name, ks, rankings, brought)
 
 
-def embed_passages(embedder: Embedder, passages: Sequence[Passage], told: Told) -> Matrix:
-    """Embeddings of passages, title and text, in document mode: (n, d)."""
-    rows: list[Matrix] = []
-    for start in range(0, len(passages), _BATCH):
-        told("embedding the passages", start, len(passages))
-        rows.append(embedder.embed_documents([one.embed_text for one in passages[start : start + _BATCH]]))
-    return np.concatenate(rows)
+def is_model_of_ones_own(settings: Settings) -> bool:
+    """Whether the configured model is a folder's or a server's that has no thresholds yet."""
+    if profile_of(settings, uncalibrated=True).dimension:
+        return False
+    given = (settings.embedding_similar_threshold, settings.embedding_ga_floor)
+    return None in given and bool(settings.embedding_base_url or Path(settings.embedding).is_dir())
 
 
 def _measured(

@@ -12,6 +12,7 @@ from lethe_core.control.embedding import Embedder, EmbeddingProfile
 from lethe_core.control.profiles import (
     WORDLLAMA_256,
     Thresholds,
+    adjusted,
     blank_profile,
     find_profile,
     known_profile,
@@ -23,8 +24,8 @@ from lethe_core.errors import ConfigError
 def opened_embedder(settings: Settings, *, uncalibrated: bool = False) -> Iterator[Embedder]:
     """The embedding model of a configuration, each different text asked for once.
 
-    uncalibrated: a model without thresholds is taken, too, with such that join and find nothing: for deriving
-    them. Raises ConfigError, CredentialsError, ModelUnavailableError, ModelResponseError.
+    uncalibrated: a model without thresholds is taken, too, with such that nothing reaches: for deriving them.
+    Raises ConfigError, CredentialsError, ModelUnavailableError, ModelResponseError.
     """
     profile = profile_of(settings, uncalibrated=uncalibrated)
     if settings.embedding_base_url:
@@ -58,10 +59,10 @@ def profile_of(settings: Settings, *, uncalibrated: bool = False) -> EmbeddingPr
     )
     folder = _folder(name) if not settings.embedding_base_url else None
     known = known_profile(name if folder is None else folder.name)
-    if known is None and not given.suffice and uncalibrated and (folder or settings.embedding_base_url):
-        profile = blank_profile(name)
-    elif known is None and not given.suffice and uncalibrated and "/" in name:
-        profile = blank_profile(name)  # published under this name, perhaps: loading it will tell
+    # A name without a publisher is no model's that could be loaded: it is a slip of the pen.
+    loadable = folder is not None or settings.embedding_base_url or "/" in name
+    if known is None and uncalibrated and loadable and not given.suffice:
+        profile = adjusted(blank_profile(name), given)
     else:
         profile = find_profile(known.name if known is not None else name, given)
     return profile if folder is None else replace(profile, name=str(folder), revision="")
