@@ -94,6 +94,17 @@ def test_an_old_store_has_all_that_it_had(old):
     store.close()
 
 
+@pytest.mark.parametrize("state", ["", "no JSON", "[]", '{"series": 7}'])
+def test_a_state_that_cannot_be_read_is_carried_over_as_it_is(old, state):
+    with contextlib.closing(sqlite3.connect(old, isolation_level=None)) as database:
+        database.execute("UPDATE session SET state = ? WHERE id = 's-weekly-1'", (state,))
+    store = SqliteStore(old)
+    assert len(store.dump_session(SessionId("s-one")).edges) == len(EDGES)
+    store.close()
+    with contextlib.closing(sqlite3.connect(old)) as database:
+        assert database.execute("SELECT state FROM session WHERE key = 2").fetchone() == (state,)
+
+
 def test_work_goes_on_in_a_store_that_was_migrated(old):
     store = SqliteStore(old)
     lease = store.acquire_lease(SessionId("s-one"), make_owner())

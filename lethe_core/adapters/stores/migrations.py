@@ -5,6 +5,7 @@ one transaction, after a backup; whatever ends it before its commit leaves the s
 between the stores is in ``sqlite_migrations`` and ``neo4j_migrations``.
 """
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -57,6 +58,14 @@ def backup_name(stem: str, suffix: str, newest: int, folder: Path) -> Path:
         number += 1
         path = folder / f"{name}-{number}{suffix}"
     return path
+
+
+def series_of(state: str) -> str:
+    """The series that a session's state names; empty where the state cannot be read, which a check says."""
+    try:
+        return str(json.loads(state).get("series", ""))
+    except (ValueError, AttributeError):
+        return ""
 
 
 @contextmanager

@@ -5,7 +5,6 @@ is one transaction, which locks every session first and sees whether one was wor
 several processes one has the turn, so that one backup is made.
 """
 
-import json
 import os
 import re
 import time
@@ -17,7 +16,7 @@ from neo4j import ManagedTransaction
 
 from lethe_core.adapters.stores.copying import back_up
 from lethe_core.adapters.stores.leases import busy
-from lethe_core.adapters.stores.migrations import Migration, backup_name, due, told
+from lethe_core.adapters.stores.migrations import Migration, backup_name, due, series_of, told
 from lethe_core.adapters.stores.neo4j_connection import Neo4jConnection
 from lethe_core.adapters.stores.neo4j_reader import new_token
 from lethe_core.adapters.stores.neo4j_schema import SCHEMA_VERSION, make_indexes, make_schema, stored_version
@@ -155,7 +154,7 @@ def _back_up(store: GraphStore, url: str, file: Path) -> None:
 def _to_2(tx: ManagedTransaction) -> None:
     """The series of a session in a property of its own."""
     for session, state in [record.values() for record in tx.run(_STATES)]:
-        tx.run(_SERIES, session=session, series=json.loads(state).get("series", "")).consume()
+        tx.run(_SERIES, session=session, series=series_of(state)).consume()
 
 
 _STATES: Final = "MATCH (s:Session) WHERE s.session_state IS NOT NULL RETURN s.session_id, s.session_state"

@@ -4,7 +4,6 @@ Everything happens under the file's write lock, the backup included: of two proc
 at once the second finds it new.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from lethe_core.adapters.stores.leases import busy
-from lethe_core.adapters.stores.migrations import Migration, backup_name, due
+from lethe_core.adapters.stores.migrations import Migration, backup_name, due, series_of
 from lethe_core.adapters.stores.owner import owner_is_dead
 from lethe_core.adapters.stores.sqlite_schema import EDGE, SCHEMA_VERSION, SERIES, SERIES_INDEX
 from lethe_core.errors import SessionBusyError, StoreUnavailableError
@@ -60,9 +59,9 @@ def _back_up(path: Path, version: int, file: Path) -> None:
         try:
             with closing(sqlite3.connect(path, isolation_level=None)) as reader:
                 reader.execute("VACUUM INTO ?", (str(part),))
-            with part.open("rb") as written:
-                os.fsync(written.fileno())
+            _to_disk(part)
             part.rename(file)
+            _to_disk(path.parent)
         finally:
             part.unlink(missing_ok=True)
     except (sqlite3.Error, OSError) as error:
@@ -73,6 +72,14 @@ def _back_up(path: Path, version: int, file: Path) -> None:
         ) from error
 
 
+def _to_disk(place: Path) -> None:
+    opened = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
 # -- the way from each version to the next --------------------------------------------------------------
 
 
@@ -80,8 +87,7 @@ def _to_2(database: sqlite3.Connection) -> None:
     """Edges by their ends' numbers, in the order in which they come up; the series in a column of its own."""
     database.execute(f"ALTER TABLE session ADD COLUMN {SERIES}")
     for key, text in database.execute("SELECT key, state FROM session").fetchall():
-        series = json.loads(text).get("series", "")
-        database.execute("UPDATE session SET series = ? WHERE key = ?", (series, key))
+        database.execute("UPDATE session SET series = ? WHERE key = ?", (series_of(text), key))
     database.execute(SERIES_INDEX)
     database.execute("ALTER TABLE edge RENAME TO edge_1")
     database.execute(EDGE)
