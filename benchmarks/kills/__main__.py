@@ -20,13 +20,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from .campaign import FailedSessionError, Outcome, Setting, run_killed, run_undisturbed
 from .corpus import write_corpus
+from .history import Kill
 from .servers import model_server, neo4j_server, prefect_server
 from .session_process import SilentError
 from .summary import summary
+
+SAY_EVERY: Final = 20.0  # seconds
 
 
 def campaign(
@@ -45,7 +48,9 @@ def campaign(
             undisturbed = run_undisturbed(some)
             while (left := wanted - sum(len(outcome.kills) for outcome in done)) > 0:
                 begun = time.monotonic()
-                outcome = run_killed(some, some.session_name(len(done) + 1), left, rng, undisturbed)
+                progress = _Progress(f"{setting.name}, {through}: session {len(done) + 1}", said)
+                name = some.session_name(len(done) + 1)
+                outcome = run_killed(some, name, left, rng, undisturbed, progress)
                 done.append(outcome)
                 held = held and not outcome.faults
                 said(
@@ -61,6 +66,24 @@ def campaign(
         if done:
             print(summary(setting.name, done), flush=True)
     return held
+
+
+class _Progress:
+    """Says from time to time how far a session's kills are."""
+
+    def __init__(self, what: str, said: Callable[[str], None]) -> None:
+        self._what = what
+        self._said = said
+        self._kills = 0
+        self._next = time.monotonic() + SAY_EVERY
+
+    def __call__(self, kill: Kill) -> None:
+        self._kills += 1
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + SAY_EVERY
+            self._said(
+                f"{self._what}, kill {self._kills}: before {kill.phase}, in the middle of {kill.inside}"
+            )
 
 
 @contextmanager

@@ -20,6 +20,8 @@ from .moments import Durations, Moment, draw
 from .servers import Model
 from .session_process import Place, SessionProcess
 
+Told = Callable[[Kill], None]
+
 MOST_IN_A_ROW: Final = 2  # kills without a commit in between; the third start refused is tested apart
 
 
@@ -82,10 +84,18 @@ def run_undisturbed(setting: Setting) -> Undisturbed:
 
 
 def run_killed(
-    setting: Setting, name: str, most: int, rng: random.Random, undisturbed: Undisturbed
+    setting: Setting,
+    name: str,
+    most: int,
+    rng: random.Random,
+    undisturbed: Undisturbed,
+    told: Told = lambda _: None,
 ) -> Outcome:
-    """One session that is killed, at most so many times, until a run of it reaches its end."""
-    with _Session(setting, name) as session:
+    """One session that is killed, at most so many times, until a run of it reaches its end.
+
+    told: of each kill.
+    """
+    with _Session(setting, name, told) as session:
         session.killed_until_the_end(most, rng, undisturbed)
         dump, history = session.dump(), session.history
         counted = figures(history, dump, session.served())
@@ -97,8 +107,9 @@ def run_killed(
 class _Session:
     """A session with its process."""
 
-    def __init__(self, setting: Setting, name: str) -> None:
+    def __init__(self, setting: Setting, name: str, told: Told = lambda _: None) -> None:
         self._setting = setting
+        self._told = told
         home = setting.folder / name
         home.mkdir(parents=True)
         self.place = Place(
@@ -142,7 +153,7 @@ class _Session:
             ended = ended or self._follow(lambda _: False)
             assert ended is not None
             if ended.values["code"] < 0:
-                self.history.killed("session", undisturbed.iterations)
+                self._told(self.history.killed("session", undisturbed.iterations))
             elif self._expect_the_end(ended):
                 return
 
@@ -200,7 +211,7 @@ class _Session:
 
     def _kill_database(self, undisturbed: Undisturbed) -> None:
         """Kill the database's server under the session and start it again."""
-        self.history.killed("server", undisturbed.iterations)
+        self._told(self.history.killed("server", undisturbed.iterations))
         self._setting.database.kill()
         self._setting.database.start()
 

@@ -59,11 +59,11 @@ class History:
                     self._open_searches -= 1
                 self.positions.append(position)
 
-    def killed(self, victim: str, last_iteration: int) -> None:
+    def killed(self, victim: str, last_iteration: int) -> Kill:
         """Note a kill of what was told so far."""
-        self.kills.append(
-            Kill(victim, self._phase(last_iteration), self._inside(), self._lost_call(), self._open_searches)
-        )
+        phase, inside = self._phase(last_iteration), self._inside()
+        self.kills.append(Kill(victim, phase, inside, self._lost_call(), self._open_searches))
+        return self.kills[-1]
 
     @property
     def ended(self) -> Mark | None:
