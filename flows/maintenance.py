@@ -18,8 +18,9 @@ from prefect.client.schemas.objects import State, StateType
 from prefect.settings import get_current_settings
 from pydantic import Field
 
-from flows.ages import AGE, seconds_of
+from flows.ages import seconds_of
 from flows.old_runs import OldRuns, end_hanging, remove_old_runs
+from flows.parameters import Age, PathOrNone
 from flows.wording import count
 from lethe_core.adapters.housekeeping import Removed, back_up_into, prune_answers, prune_indexes
 from lethe_core.adapters.stores import open_store
@@ -34,8 +35,6 @@ FLOWS: Final = ("lethe", NAME)
 GIGABYTE: Final = 10**9
 INTERRUPTED_SECONDS: Final = 3600.0  # a session without a run for so long waits for somebody
 LISTED: Final = 20
-
-Age = Annotated[str, Field(pattern=f"^({AGE})?$")]
 
 
 @dataclass
@@ -61,31 +60,29 @@ class _Done:
 
 @flow(name=NAME, flow_run_name="maintenance", persist_result=False)
 def maintain(
-    backup_to: Annotated[
-        str, Field(description="Folder on the worker for backups of the graph store; empty: none.")
-    ] = "",
-    keep_backups: Annotated[int, Field(ge=1, le=1000, description="Backups kept, the newest.")] = 7,
-    sessions_older_than: Annotated[
-        Age, Field(description="Sessions not changed for so long are deleted (90d, 12h); empty: none.")
-    ] = "90d",
-    answers_older_than: Annotated[
-        Age,
-        Field(description="Kept answers of finished sessions, not used for so long; empty: only by size."),
-    ] = "30d",
-    indexes_older_than: Annotated[
-        Age, Field(description="Indexes of folders, not used for so long; empty: only by size.")
-    ] = "30d",
-    cache_gigabytes: Annotated[
-        float, Field(gt=0, le=100_000, description="Kept answers, and indexes, at most, each.")
-    ] = 10,
-    runs_older_than: Annotated[
-        Age,
-        Field(description="Prefect's records of Lethe's runs that ended so long ago; empty: only by number."),
-    ] = "90d",
-    keep_runs: Annotated[int, Field(ge=1, description="Of those records at most, the newest.")] = 1000,
-    store: Annotated[str | None, Field(description="URL of the graph store; empty: the worker's.")] = None,
+    backup_to: PathOrNone = "",
+    keep_backups: Annotated[int, Field(ge=1, le=1000)] = 7,
+    sessions_older_than: Age = "90d",
+    answers_older_than: Age = "30d",
+    indexes_older_than: Age = "30d",
+    cache_gigabytes: Annotated[float, Field(gt=0, le=100_000)] = 10,
+    runs_older_than: Age = "90d",
+    keep_runs: Annotated[int, Field(ge=1)] = 1000,
+    store: str = "",
 ) -> State[Any]:
-    """Back the graph store up, remove what is old, end what hangs, and list what waits to be resumed."""
+    """Back the graph store up, remove what is old, end what hangs, and list what waits to be resumed.
+
+    Args:
+        backup_to: Folder for backups of the graph store, an absolute path as the worker sees it. Empty: none.
+        keep_backups: Backups kept, the newest; 1 to 1000.
+        sessions_older_than: Sessions not changed for so long are deleted (90d, 12h, 8w). Empty: none.
+        answers_older_than: Kept answers of finished sessions, not used for so long. Empty: only by size.
+        indexes_older_than: Indexes of folders, not used for so long. Empty: only by size.
+        cache_gigabytes: Kept answers, and indexes, at most, each.
+        runs_older_than: Prefect's records of Lethe's runs that ended so long ago. Empty: only by number.
+        keep_runs: Of those records at most, the newest.
+        store: URL of the graph store, without a password. Empty: the worker's.
+    """
     settings = load_settings({"store": store or None}).settings
     done = _Done()
     with closing(open_store(settings.store_url)) as opened:

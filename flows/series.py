@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from prefect import get_run_logger
 from prefect.client.schemas.objects import State, StateType
@@ -22,8 +22,6 @@ SKIPPED: Final = "Skipped"
 CHANGED: Final = "lethe.report.changed"
 UNCHANGED: Final = "lethe.report.unchanged"
 POLL_SECONDS: Final = 2.0
-
-IfRunning = Literal["wait", "skip"]
 
 
 def await_turn(settings: Settings, busy: SeriesBusyError, cancelled: Callable[[], bool]) -> State[Any] | None:

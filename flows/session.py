@@ -2,17 +2,28 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.exceptions import TerminationSignal
-from pydantic import Field
 
 from flows.artifacts import ProgressBar, publish_report
 from flows.naming import flow_run_name, session_name
+from flows.parameters import (
+    Cost,
+    Folder,
+    IfRunning,
+    Iterations,
+    Name,
+    PathOrNone,
+    Question,
+    Seconds,
+    Tokens,
+    given,
+)
 from flows.restarts import await_former_process
-from flows.series import IfRunning, await_turn, tell_changes
+from flows.series import await_turn, tell_changes
 from flows.states import cancel_requested, final_state
 from flows.watching import on_assembly, on_index, on_progress, watched
 from lethe_core.adapters.bootstrap import session_deps
@@ -45,59 +56,68 @@ from tasks.select import ready_set, select_task, sync_similar
 
 @flow(name="lethe", flow_run_name=flow_run_name, persist_result=False)
 def research(
-    question: Annotated[str, Field(description="What to research.")],
-    corpus: Annotated[list[str] | None, Field(description="Folders on the worker; absolute paths.")] = None,
-    session: Annotated[str, Field(description="Name of the session; one that exists is gone on with.")] = "",
-    series: Annotated[
-        str | None,
-        Field(
-            description="Series of runs; each says what changed since the last good one, and starts from it."
-        ),
-    ] = None,
-    if_running: Annotated[
-        IfRunning | None, Field(description="While another run of the series is at work: wait, or skip this.")
-    ] = None,
-    max_iterations: Annotated[
-        int | None, Field(ge=1, le=100, description="Target; the cap is twice it.")
-    ] = None,
-    min_iterations: Annotated[
-        int | None, Field(ge=1, le=100, description="Before it may stop by itself.")
-    ] = None,
-    time_budget: Annotated[
-        float | None, Field(gt=0, description="Target in seconds; the cap is twice it.")
-    ] = None,
-    max_tokens: Annotated[int | None, Field(ge=1, description="Hard cap on the model's tokens.")] = None,
-    max_cost: Annotated[float | None, Field(gt=0, description="Hard cap on the model's cost.")] = None,
-    store: Annotated[str | None, Field(description="URL of the graph store.")] = None,
-    model: Annotated[str | None, Field(description="The model's name on the configured server.")] = None,
-    out: Annotated[str | None, Field(description="Folder for the report; an absolute path.")] = None,
-    config_file: Annotated[str | None, Field(description="A lethe.toml on the worker.")] = None,
-    fail_on: Annotated[
-        list[Check] | None, Field(description="For pipelines: checks of the report that make the run fail.")
-    ] = None,
-    force: Annotated[bool, Field(description="Start also after three starts without progress.")] = False,
+    question: Question,
+    corpus: tuple[Folder, ...] = (),
+    max_iterations: Iterations = 0,
+    time_budget: Seconds = 0,
+    min_iterations: Iterations = 0,
+    max_tokens: Tokens = 0,
+    max_cost: Cost = 0,
+    model: str = "",
+    out: PathOrNone = "",
+    session: Name = "",
+    series: Name = "",
+    if_running: IfRunning = "as configured",
+    fail_on: tuple[Check, ...] = (),
+    store: str = "",
+    config_file: PathOrNone = "",
+    force: bool = False,
 ) -> State[Any]:
-    """Research a question in folders of documents and write a report in which every claim is cited."""
+    """Research a question in folders of documents and write a report in which every claim is cited.
+
+    Args:
+        question: What to find out, in a sentence or a few; 8,000 characters at most.
+        corpus: Folders of documents, absolute paths as the worker sees them. Empty: as configured.
+        max_iterations: Iterations to aim at, 100 at most; twice as many are the limit. 0: as configured.
+        time_budget: Seconds at work to aim at, a week at most; twice as many are the limit. 0: as configured.
+        min_iterations: Iterations before it may stop by itself, 100 at most. 0: as configured.
+        max_tokens: Limit on the language model's tokens, never exceeded. 0: as configured.
+        max_cost: Limit on the language model's cost, never exceeded; prices must be configured.
+            0: as configured.
+        model: Name of the language model on the configured server. Empty: as configured.
+        out: Folder for the report, an absolute path as the worker sees it. Empty: one of the session's own.
+        session: A name for this research: a letter, then letters, digits, dots, dashes or underscores, 64 at
+            most. One that exists is gone on with. Empty: a new one.
+        series: Name of a series of runs, made like a session's; each run starts from what the last good one
+            knew and says what changed. Empty: none.
+        if_running: While another run of the same series is at work: wait for it, or skip this one.
+        fail_on: For pipelines: what in the report makes this a failed run.
+        store: URL of the graph store, without a password. Empty: as configured.
+        config_file: A lethe.toml, an absolute path as the worker sees it. Empty: the worker's own.
+        force: Start also where three starts of this session came to nothing.
+    """
     question, session_id = checked_question(question), checked_session_id(session_name(session))
-    flags = {
-        "corpus": tuple(corpus) if corpus else None,
-        "series": series,
-        "if_running": if_running,
-        "max_iterations": max_iterations,
-        "min_iterations": min_iterations,
-        "time_budget": time_budget,
-        "max_tokens": max_tokens,
-        "max_cost": max_cost,
-        "store": store,
-        "llm_model": model,
-        "out": out,
-    }
+    flags = given(
+        {
+            "corpus": corpus,
+            "max_iterations": max_iterations,
+            "time_budget": time_budget,
+            "min_iterations": min_iterations,
+            "max_tokens": max_tokens,
+            "max_cost": max_cost,
+            "llm_model": model,
+            "out": out,
+            "series": series,
+            "if_running": if_running,
+            "store": store,
+        }
+    )
     settings = load_settings(flags, config_file=Path(config_file) if config_file else None).settings
     checked_series(settings.series)
     await_former_process(settings, session_id)
     while True:
         try:
-            return _research(settings, question, session_id, checks=tuple(fail_on or ()), force=force)
+            return _research(settings, question, session_id, checks=fail_on, force=force)
         except SeriesBusyError as busy:
             if (ended := await_turn(settings, busy, cancel_requested)) is not None:
                 return ended

@@ -28,6 +28,8 @@ FILE_NAME = "lethe.toml"
 SECRETS = ("llm_api_key", "embedding_api_key", "neo4j_user", "neo4j_password")
 FLAGS = {"llm_model": "--model"}  # where a flag is not named like its setting
 DEFAULT_MIN_ITERATIONS = 3
+MOST_ITERATIONS = 100  # twice that is what the cap allows, and what Prefect's page draws without being asked
+MOST_SECONDS = 7 * 86400.0
 
 
 def default_home() -> Path:
@@ -60,15 +62,18 @@ class Settings(BaseSettings):
     )
 
     max_iterations: int = Field(
-        default=30, ge=1, le=100, description="Target for the iterations; the hard cap is twice that."
+        default=30,
+        ge=1,
+        le=MOST_ITERATIONS,
+        description="Target for the iterations; the hard cap is twice that.",
     )
     min_iterations: int = Field(
-        default=3, ge=1, le=100, description="Iterations before it may stop by itself."
+        default=3, ge=1, le=MOST_ITERATIONS, description="Iterations before it may stop by itself."
     )
     time_budget: float = Field(
         default=1800.0,
         gt=0,
-        le=7 * 86400,
+        le=MOST_SECONDS,
         allow_inf_nan=False,
         description="Target in seconds at work; the hard cap is twice that.",
     )
