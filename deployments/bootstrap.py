@@ -45,7 +45,8 @@ ENVIRONMENT: Final = {
 }
 LIMIT_VARIABLE: Final = "LETHE_LLM_LIMIT"
 
-Result = Literal["created", "changed", "unchanged", "left"]
+Result = Literal["created", "changed", "removed", "unchanged", "left"]
+DONE: Final = ("created", "changed", "removed")
 
 
 @dataclass
@@ -57,7 +58,8 @@ class Bootstrap:
     say: Callable[[str], None]
     counts: dict[Result, int] = field(default_factory=dict)
 
-    def pool(self, environment: dict[str, str]) -> None:
+    def pool(self, environment: dict[str, str | None]) -> None:
+        """environment: what the pool's runs are given; None takes a variable away."""
         try:
             there: WorkPool | None = self.client.read_work_pool(POOL)
         except ObjectNotFound:
@@ -105,9 +107,13 @@ class Bootstrap:
             there = self.client.read_global_concurrency_limit_by_name(MODEL_LIMIT)
         except ObjectNotFound:
             there = None
-        if slots is None:
+        if slots is None or (slots == 0 and there is None):
             if there is not None:
                 self._note("left", what, f"{there.limit} calls of the model at a time")
+            return
+        if slots == 0:
+            self._do(partial(self.client.delete_global_concurrency_limit_by_name, MODEL_LIMIT))
+            self._note("removed", what)
             return
         if there is None:
             limit = GlobalConcurrencyLimitCreate(name=MODEL_LIMIT, limit=slots)
@@ -176,26 +182,27 @@ class Bootstrap:
 
     def _note(self, result: Result, what: str, detail: str = "") -> None:
         self.counts[result] = self.counts.get(result, 0) + 1
-        word = f"would be {result}" if self.dry_run and result in ("created", "changed") else result
+        word = f"would be {result}" if self.dry_run and result in DONE else result
         self.say(f"{word:<18}{what}{f': {detail}' if detail else ''}")
 
 
-def with_environment(template: dict[str, Any], environment: dict[str, str]) -> dict[str, Any]:
-    """A base job template whose runs get these variables; everything else of it stays."""
+def with_environment(template: dict[str, Any], environment: dict[str, str | None]) -> dict[str, Any]:
+    """A base job template whose runs get these variables, and those of None not; all else of it stays."""
     changed = copy.deepcopy(template)
     variables = changed.setdefault("variables", {}).setdefault("properties", {})
     given = variables.setdefault("env", {"type": "object", "title": "Environment Variables"})
-    given["default"] = {**(given.get("default") or {}), **environment}
+    merged = {**(given.get("default") or {}), **environment}
+    given["default"] = {name: value for name, value in merged.items() if value is not None}
     return changed
 
 
 @click.command()
 @click.option(
     "--model-concurrency",
-    type=click.IntRange(1),
+    type=click.IntRange(0),
     envvar="LETHE_MODEL_CONCURRENCY",
     metavar="N",
-    help="Calls of the model at a time, on all workers together; without it there is no limit.",
+    help="Calls of the model at a time, on all workers together; 0 takes the limit away.",
 )
 @click.option(
     "--crash-after",
@@ -234,9 +241,9 @@ def main(
                 f"the Prefect server at {url} does not answer: {str(error) or type(error).__name__}"
             )
         made = Bootstrap(client, dry_run, click.echo)
-        environment = dict(ENVIRONMENT)
+        environment: dict[str, str | None] = dict(ENVIRONMENT)
         if model_concurrency is not None:
-            environment[LIMIT_VARIABLE] = MODEL_LIMIT
+            environment[LIMIT_VARIABLE] = MODEL_LIMIT if model_concurrency else None
         made.pool(environment)
         made.queues()
         made.model_limit(model_concurrency)
@@ -244,8 +251,7 @@ def main(
         for automation in crash_care(related, crash_after=crash_after, start_within=start_within):
             made.automation(automation)
         made.webhook(notify_url)
-    changed = made.counts.get("created", 0) + made.counts.get("changed", 0)
-    if not changed:
+    if not any(made.counts.get(result) for result in DONE):
         click.echo("nothing to do: everything is there")
     elif dry_run:
         click.echo("nothing was done (--dry-run)")

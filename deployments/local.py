@@ -36,7 +36,7 @@ def cli() -> None:
 
 
 @cli.command()
-@click.option("--model-concurrency", type=click.IntRange(1), envvar="LETHE_MODEL_CONCURRENCY", metavar="N")
+@click.option("--model-concurrency", type=click.IntRange(0), envvar="LETHE_MODEL_CONCURRENCY", metavar="N")
 @click.option("--name", default="local", show_default=True, help="The worker's name.")
 def up(model_concurrency: int | None, name: str) -> None:
     """Start what does not run yet, and bring pool and deployments up to date."""

@@ -1,0 +1,215 @@
+"""Two real workers and eight sessions, one worker killed with its runs: all end, none does anything twice.
+
+Beside them one run that fails and one that is cancelled: nobody starts these again. The model's server writes
+every request down, so that it is seen what was bought.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+from benchmarks.kills.corpus import QUESTION, write_corpus
+from benchmarks.kills.model_server import COMPLETION_TOKENS, PROMPT_TOKENS, read_log
+from benchmarks.kills.researcher import SECTION, answer
+from lethe_core.adapters.stores import open_store, sqlite_url
+from lethe_core.graph.session_state import SessionState, SessionStatus
+
+pytestmark = [pytest.mark.e2e, pytest.mark.prefect, pytest.mark.timeout(1500)]
+
+ROOT = Path(__file__).parents[2]
+SESSIONS: Final = tuple(f"w-{n}" for n in range(1, 9))
+CRASH_AFTER: Final = 60  # seconds; two heartbeats
+SECONDS: Final = 900.0  # for everything, on a busy machine
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("model") / "requests.jsonl"
+
+
+@pytest.fixture(scope="module")
+def model(log: Path) -> Iterator[str]:
+    """The scripted researcher's address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.kills.model_server", str(log)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+    assert process.stdout is not None
+    yield process.stdout.readline().strip()
+    process.communicate(timeout=30)
+
+
+def bought(log: Path, session: str) -> int:
+    return sum(line.bought and line.what == "began" for line in read_log(log, session)) if log.exists() else 0
+
+
+def test_eight_sessions_on_two_workers_end_though_one_of_them_is_killed(
+    deployed: Any, deployed_module: ModuleType, model: str, log: Path, tmp_path: Path
+) -> None:
+    corpus = write_corpus(tmp_path / "crossings")
+    boot = deployed.script("bootstrap.py", "--crash-after", str(CRASH_AFTER))
+    assert boot.code == 0, boot.said
+
+    def begin(session: str, **more: Any) -> str:
+        settings = tmp_path / f"{session}.toml"
+        settings.write_text(f'llm_base_url = "{model}/{session}/v1"\nllm_model = "scripted"\n', "utf-8")
+        parameters = {"question": QUESTION, "corpus": [str(corpus)], "config_file": str(settings)}
+        return str(deployed.create_run("lethe/research", **{**parameters, "session": session, **more}))
+
+    def state(run: str) -> dict[str, Any]:
+        found: dict[str, Any] = deployed.ask("GET", f"/flow_runs/{run}")
+        return found
+
+    failing = begin("w-failing", corpus=["/nowhere/papers"])
+    cancelled = begin("w-cancelled")
+    runs = {session: begin(session) for session in SESSIONS}
+    with deployed.worker("second") as second:
+        until = deployed_module.until
+        until(lambda: bought(log, "w-cancelled") >= 2, SECONDS)
+        deployed.ask(
+            "POST", f"/flow_runs/{cancelled}/set_state", state={"type": "CANCELLING", "name": "Cancelling"}
+        )
+
+        # Of the second worker's sessions one has to be in its midst.
+        def in_hand() -> list[str]:
+            return _of_worker(deployed_module.family(second.pid), runs, state)
+
+        mine = until(lambda: [session for session in in_hand() if bought(log, session) >= 3], SECONDS)
+        victims = in_hand()
+        killed_at = time.monotonic()
+        deployed_module.kill_tree(second.pid)
+    until(lambda: all(_ended(state(run)) for run in runs.values()), SECONDS, every=2)
+    took = time.monotonic() - killed_at
+    ends = {session: state(run) for session, run in runs.items()}
+
+    assert {end["state"]["name"] for end in ends.values()} == {"goal_complete"}
+    restarted = {session for session, end in ends.items() if end["run_count"] > 1}
+    assert restarted >= set(mine)
+    with closing(open_store(sqlite_url(deployed.home / "graph.db"))) as store:
+        sessions = {str(one.session_id): one for one in store.list_sessions()}
+    assert set(SESSIONS) <= sessions.keys()
+    answers = {session: _answers(sessions[session]) for session in SESSIONS}
+    # All of them did the same, and each did it once: a kill costs one call, and only where it cut one off.
+    assert len(set(answers.values())) == 1, answers
+    assert {sessions[session].status for session in SESSIONS} == {SessionStatus.COMPLETE}
+    extra = Counter({session: bought(log, session) - answers[session] for session in SESSIONS})
+    assert all(extra[session] <= (session in victims) for session in SESSIONS), extra
+
+    # What failed and what was cancelled stays what it is.
+    for run, kind in ((failing, "FAILED"), (cancelled, "CANCELLED")):
+        end = state(run)
+        assert (end["state"]["type"], end["run_count"]) == (kind, 1), end["state"]
+    assert sessions["w-cancelled"].stop_reason == "cancelled"
+    sys.stderr.write(f"killed: {victims}; all ended {took:.0f} s after it; extra calls {+extra}\n")
+
+
+def _of_worker(processes: set[int], runs: dict[str, str], state: Callable[[str], Any]) -> list[str]:
+    """Sessions whose run is one of these processes, and not at its end."""
+    found = []
+    for session, run in runs.items():
+        now = state(run)
+        pid = str(now["infrastructure_pid"] or "").rpartition(":")[2]
+        if pid.isdecimal() and int(pid) in processes and not _ended(now):
+            found.append(session)
+    return found
+
+
+def _ended(run: dict[str, Any]) -> bool:
+    return run["state"]["type"] in ("COMPLETED", "FAILED", "CANCELLED")
+
+
+def _answers(state: SessionState) -> int:
+    answers, rest = divmod(state.tokens, PROMPT_TOKENS + COMPLETION_TOKENS)
+    assert rest == 0
+    return answers
+
+
+class Slow(ThreadingHTTPServer):
+    """A chat server that takes its time, and counts how many it serves at a time."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.lock = threading.Lock()
+        self.open = self.most = self.served = 0
+
+    def count(self, change: int) -> None:
+        with self.lock:
+            self.open += change
+            self.served += change > 0
+            self.most = max(self.most, self.open)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Slow
+
+    def do_POST(self) -> None:
+        user = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][-1]["content"]
+        text = '{"ok": "yes"}'
+        if "=TASK " in user or user.startswith(SECTION):  # the check before a run takes no slot
+            self.server.count(1)
+            time.sleep(1.0)
+            text = answer(user)
+            self.server.count(-1)
+        sent = json.dumps({"choices": [{"message": {"content": text}}], "usage": {}}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def test_a_limit_on_the_model_s_calls_holds_for_all_runs_together(
+    deployed: Any, deployed_module: ModuleType, tmp_path: Path
+) -> None:
+    corpus = write_corpus(tmp_path / "crossings")
+    slow = Slow()
+    threading.Thread(target=slow.serve_forever, daemon=True).start()
+    settings = tmp_path / "slow.toml"
+    url = f"http://127.0.0.1:{slow.server_port}/v1"
+    settings.write_text(f'llm_base_url = "{url}"\nllm_model = "scripted"\n', "utf-8")
+    assert "created concurrency limit" in deployed.script("bootstrap.py", "--model-concurrency", "1").said
+    try:
+        # Each run is a process of its own, whichever worker starts it.
+        runs = [
+            deployed.create_run(
+                "lethe/research",
+                question=QUESTION,
+                corpus=[str(corpus)],
+                session=f"w-slow-{n}",
+                config_file=str(settings),
+                max_iterations=2,
+            )
+            for n in range(2)
+        ]
+
+        def ended() -> bool:
+            return all(_ended(run) for run in deployed.runs(runs).values())
+
+        deployed_module.until(ended, SECONDS, every=1)
+        states = [run["state"]["name"] for run in deployed.runs(runs).values()]
+        assert "Failed" not in states, states
+        assert slow.served >= 8
+        assert slow.most == 1
+    finally:
+        assert "removed concurrency limit" in deployed.script("bootstrap.py", "--model-concurrency", "0").said
+        slow.shutdown()
+        slow.server_close()
