@@ -53,7 +53,6 @@ class Known:
                 self.heads[node.id] = head_of(node)
                 self.short_ids.add(node.short_id)
 
-
     def learn_all(self, nodes: Iterable[Node], revision: int) -> None:
         """Take in all nodes of the session, as they were read at a revision."""
         self.heads, self.short_ids, self.nodes = {}, set(), {}
