@@ -69,7 +69,7 @@ def publish_report(session: SessionHandle, written: Written) -> None:
         )
     _tolerant(
         _create_json_artifact,
-        data=written.json.dumps(),
+        data=written.json.model_dump(mode="json", by_alias=True),
         key=artifact_key("json", session_id),
         description="report.json",
     )
@@ -86,8 +86,8 @@ def publish_report(session: SessionHandle, written: Written) -> None:
         )
 
 
-def _create_json_artifact(data: str, key: str, description: str) -> None:
-    # A type of its own: the page shows it as it is, `prefect artifact inspect` gives its text.
+def _create_json_artifact(data: dict[str, Any], key: str, description: str) -> None:
+    # A type of its own: the page shows it as it is, `prefect artifact inspect` gives its JSON text.
     Artifact(type="json", data=data, key=key, description=description).create()
 
 

@@ -121,6 +121,13 @@ def test_run_twice_it_changes_nothing_and_what_others_have_set_is_kept(deployed:
     assert environment(deployed)["OPENBLAS_NUM_THREADS"] == "1"
 
 
+def test_a_limit_is_made_changed_and_taken_away_with_what_its_runs_are_told(deployed: Any) -> None:
+    for slots, result in (("3", "created"), ("3", "unchanged"), ("2", "changed"), ("0", "removed")):
+        said = deployed.script("bootstrap.py", "--model-concurrency", slots).said
+        assert f" {result} concurrency limit lethe-model" in said
+        assert ("LETHE_LLM_LIMIT" in environment(deployed)) == (slots != "0")
+
+
 def test_a_changed_report_is_told_of_and_no_other_and_the_address_stays_a_secret(
     deployed: Any, deployed_module: ModuleType, listener: Listener
 ) -> None:

@@ -185,7 +185,10 @@ def test_a_limit_on_the_model_s_calls_holds_for_all_runs_together(
     threading.Thread(target=slow.serve_forever, daemon=True).start()
     settings = tmp_path / "slow.toml"
     url = f"http://127.0.0.1:{slow.server_port}/v1"
-    settings.write_text(f'llm_base_url = "{url}"\nllm_model = "scripted"\n', "utf-8")
+    # Named here, and not only in the pool's environment: a running worker looks at its pool every 30 seconds.
+    settings.write_text(
+        f'llm_base_url = "{url}"\nllm_model = "scripted"\nllm_limit = "lethe-model"\n', "utf-8"
+    )
     assert "created concurrency limit" in deployed.script("bootstrap.py", "--model-concurrency", "1").said
     try:
         # Each run is a process of its own, whichever worker starts it.
