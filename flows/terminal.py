@@ -73,7 +73,8 @@ class PlainDisplay:
         self._indexed = self._indexed or now
         if now - self._indexed >= PLAIN_INDEX_SECONDS:
             self._indexed = now
-            write_line(f"reading documents: {done:,} of {total:,} ({shown(name, 60)})")
+            now_read = f" ({shown(name, 60)})" if name else ""
+            write_line(f"reading documents: {done:,} of {total:,}{now_read}")
 
     def iteration(self, progress: "Progress") -> None:
         place = (progress.iteration, progress.applied)

@@ -53,6 +53,10 @@ def checked_question(question: str) -> str:
     text = question.strip()
     if not text:
         raise UsageError('the question is empty: lethe research "What …?" --corpus DIR')
+    if not any(character.isalnum() for character in text):
+        raise UsageError(
+            f"the question {text[:40]!a} has no word in it, neither a letter nor a digit: ask in words"
+        )
     if len(text) > MAX_QUESTION:
         raise UsageError(
             f"the question has {len(text):,} characters, at most {MAX_QUESTION:,} are taken: "

@@ -64,6 +64,8 @@ def refused(capsys, *arguments: str) -> tuple[int, str]:
     [
         ("", "the question is empty"),
         (" \n\t ", "the question is empty"),
+        ("\x07\x1b\u202e\u200b", r"'\x07\x1b\u202e\u200b' has no word in it"),
+        ("?!", "'?!' has no word in it"),
         ("why " * 5_000, "19,999 characters, at most 8,000"),
         ("what\udcff", "no UTF-8"),
     ],
