@@ -38,6 +38,7 @@ check: install-dev  ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --strict deployments/bootstrap.py deployments/local.py
 	$(BIN)/lint-imports
 
 unit: install-dev  ## only the tests of the core

@@ -62,7 +62,7 @@ class _Done:
 def maintain(
     backup_to: PathOrNone = "",
     keep_backups: Annotated[int, Field(ge=1, le=1000)] = 7,
-    sessions_older_than: Age = "90d",
+    sessions_older_than: Age = "",
     answers_older_than: Age = "30d",
     indexes_older_than: Age = "30d",
     cache_gigabytes: Annotated[float, Field(gt=0, le=100_000)] = 10,

@@ -72,11 +72,18 @@ def test_old_sessions_go_after_a_backup_that_has_them(home: Path, corpus: Path, 
     assert "1 deleted, 1 left" in str(found[-1].data)
 
 
+def test_no_session_goes_unasked(home: Path, corpus: Path) -> None:
+    run(corpus, "s-old")
+    age(home, "s-old", 4000)
+    assert keep().is_completed()
+    assert sessions(home) == ["s-old"]
+
+
 def test_without_the_backup_that_was_asked_for_nothing_is_removed(home: Path, corpus: Path) -> None:
     run(corpus, "s-old")
     age(home, "s-old", 100)
     (home / "file").write_text("", "utf-8")
-    state = keep(backup_to=str(home / "file" / "copies"))
+    state = keep(backup_to=str(home / "file" / "copies"), sessions_older_than="90d")
     assert state.is_failed()
     assert "the backup cannot be written" in str(state.message)
     assert sessions(home) == ["s-old"]

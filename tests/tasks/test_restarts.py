@@ -51,7 +51,7 @@ def test_a_limit_that_does_not_exist_ends_the_run_and_says_how_to_make_it(
 ) -> None:
     monkeypatch.setenv("LETHE_LLM_LIMIT", "no-such-limit")
     state = run(corpus)
-    with pytest.raises(ConfigError, match=r"'no-such-limit' .* bootstrap.py --model-concurrency"):
+    with pytest.raises(ConfigError, match=r"'no-such-limit'.*bootstrap\.py --model-concurrency"):
         state.result()
     assert home
     assert len(chat.asked) == 1  # the check before a run; nothing was bought
