@@ -151,6 +151,6 @@ def _environment(place: Place) -> dict[str, str]:
         "LETHE_LLM_MODEL": "scripted",
         "LETHE_SEARCH_DOCUMENTS": "2",  # so that several searches find something
         "PYTHONPATH": os.pathsep.join((str(ROOT), *(path for path in sys.path if path))),
-        # A run's end waits for its heartbeat's thread, a second each time.
+        # Nobody reads a killed run's log on Prefect's page.
         "PREFECT_LOGGING_TO_API_ENABLED": "false",
     }
