@@ -2,7 +2,7 @@
 
 import tempfile
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from lethe_core.errors import UsageError
 
@@ -14,7 +14,7 @@ def check_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-            file.write(b"\0" * PROBE_BYTES)
+            _fill(file)
     except OSError as error:
         raise _refusal(folder, error, "DIR") from None
 
@@ -26,9 +26,16 @@ def check_file(path: Path) -> None:
         if path.exists():
             path.open("ab").close()
         with tempfile.TemporaryFile(dir=path.parent, buffering=0) as file:
-            file.write(b"\0" * PROBE_BYTES)
+            _fill(file)
     except OSError as error:
         raise _refusal(path, error, "FILE") from None
+
+
+def _fill(file: IO[bytes]) -> None:
+    """Write all of the probe: what little room there is takes a part of it without an error."""
+    left = PROBE_BYTES
+    while left > 0:
+        left -= file.write(b"\0" * left)
 
 
 def _refusal(path: Path, error: OSError, what: str) -> UsageError:

@@ -6,6 +6,8 @@ Run in this process, since none of it reaches Prefect; nothing may be imported o
 import errno
 import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -282,6 +284,17 @@ def test_full_disk_takes_no_report(tmp_path, monkeypatch):
     for check, name in ((check_folder, "folder"), (check_file, "file.md")):
         with pytest.raises(UsageError, match="No space left"):
             check(tmp_path / name)
+
+
+def test_room_for_a_part_of_a_report_is_none(tmp_path):
+    code = f"""
+import resource, pathlib
+from flows.writable import PROBE_BYTES, check_folder
+resource.setrlimit(resource.RLIMIT_FSIZE, (PROBE_BYTES // 2, PROBE_BYTES // 2))
+check_folder(pathlib.Path({str(tmp_path)!r}))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "UsageError: the report cannot be written to" in ended.stderr
 
 
 def test_trying_leaves_nothing_and_changes_nothing(tmp_path):
