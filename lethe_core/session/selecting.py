@@ -11,6 +11,7 @@ from lethe_core.graph.nodes import NodeId, TaskStatus
 from lethe_core.graph.patches import TaskPatch
 from lethe_core.graph.session_state import PhaseRecord, SessionPatch, TaskNote
 from lethe_core.graph.snapshot import stack
+from lethe_core.session.chances import fruitless, owed_a_reading
 from lethe_core.session.handle import Scratch, SessionHandle
 from lethe_core.session.liveness import plan_revival
 from lethe_core.session.stopping import assess, last_signals
@@ -55,14 +56,15 @@ def select(session: SessionHandle, ready: list[NodeId]) -> NodeId:
     tasks = [snapshot.tasks[task] for task in ready]
     vectors = control_vectors(stack(tasks, profile.dimension), profile)
     depths = snapshot.depths()
+    owed, idle = owed_a_reading(snapshot, state.searches), fruitless(state.searches)
     ranking = rank_tasks(
         vectors,
         goal=goal,
         gap=goal_gap(basis, control_vectors(snapshot.root.embedding, profile)),
         pressure=assessment.pressure,
-        deficit=deficits(basis, vectors),
+        deficit=np.where([task.id in owed for task in tasks], 1.0, deficits(basis, vectors)),
         depths=np.array([depths[task.id] for task in tasks]),
-        n_productive=np.array([task.n_productive for task in tasks]),
+        n_productive=np.array([task.n_productive + idle.get(task.id, 0) for task in tasks]),
         sequences=np.array([task.sequence for task in tasks]),
     )
     chosen = tasks[int(ranking.order[0])]

@@ -4,9 +4,10 @@ from typing import Final
 
 from lethe_core.control.budget import BudgetAssessment, BudgetConfig, BudgetState, assess_budget, hard_cap
 from lethe_core.control.signals import INITIAL_SIGNALS, IterationSignals
-from lethe_core.graph.nodes import TaskNode, TaskStatus
+from lethe_core.graph.nodes import TaskStatus
 from lethe_core.graph.session_state import SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
+from lethe_core.session.chances import all_had_theirs
 from lethe_core.session.liveness import plan_revival, selectable
 
 MISSES: Final = 3  # iterations in a row without an answer, from the model or from any search
@@ -28,23 +29,8 @@ def assess(
             seconds=seconds,
             convergence=signals.convergence,
             plateau=signals.plateau,
-            all_tried=all(_is_tried(state, snapshot, task) for task in snapshot.ready_set())
-            and not _divides(snapshot),
+            all_tried=all_had_theirs(state, snapshot) and not _divides(snapshot),
         ),
-    )
-
-
-def _is_tried(state: SessionState, snapshot: GraphSnapshot, task: TaskNode) -> bool:
-    """Whether a task has had its chance.
-
-    Of a session that follows another all that is to be known lies there from the first iteration on: signals
-    stand still while its tasks are yet to be worked through. There a task has had it once something came of
-    it, and since its subtasks ended.
-    """
-    if not state.previous:
-        return task.last_selected > 0
-    return task.n_productive > 0 and all(
-        child.last_selected < task.last_selected for child in snapshot.children(task.id)
     )
 
 

@@ -93,11 +93,13 @@ def _load(profile: EmbeddingProfile) -> Any:
         )
     try:
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise ConfigError(
             f"the embedding model {profile.name} needs the extra `models`, which is not installed "
             f"({error}): pip install 'lethe-research[models]', or set LETHE_EMBEDDING=wordllama-256"
         ) from None
+    transformers_logging.disable_progress_bar()  # it would run through whatever the command shows
     revision = None if folder.is_absolute() else profile.revision or None
     try:
         return SentenceTransformer(profile.name, revision=revision)

@@ -20,8 +20,10 @@ STATE = SessionState(
 )
 
 
-def graph(root: TaskStatus, child: TaskStatus | None = None, *, selected: int = 1) -> GraphSnapshot:
-    def task(name: str, status: TaskStatus, number: int) -> TaskNode:
+def graph(
+    root: TaskStatus, child: TaskStatus | None = None, *, selected: int = 1, root_selected: int = 1
+) -> GraphSnapshot:
+    def task(name: str, status: TaskStatus, number: int, selected: int) -> TaskNode:
         return TaskNode(
             description=name,
             embed_text=name,
@@ -33,7 +35,8 @@ def graph(root: TaskStatus, child: TaskStatus | None = None, *, selected: int = 
             last_selected=selected,
         )
 
-    tasks = [task("root", root, 1)] + ([] if child is None else [task("child", child, 2)])
+    tasks = [task("root", root, 1, root_selected if child is not None else selected)]
+    tasks += [] if child is None else [task("child", child, 2, selected)]
     edges = [] if child is None else [Edge(EdgeType.SUBTASK_OF, NodeId("child"), NodeId("root"))]
     return GraphSnapshot.build(tasks, edges)
 
@@ -114,7 +117,13 @@ def test_nothing_converges_while_the_question_is_still_being_divided() -> None:
     still = signals(convergence=1.0, plateau=1.0)
     assert reason(graph(P, A), iterations=9, signals=still) == ""
     assert reason(graph(A, P), iterations=9, signals=still) == "converged"
-    assert reason(graph(P, D), iterations=9, signals=still) == "converged"
+    assert reason(graph(P, D, root_selected=2), iterations=9, signals=still) == "converged"
+
+
+def test_nothing_converges_while_what_the_subtasks_found_is_still_to_be_concluded_from() -> None:
+    still = signals(convergence=1.0, plateau=1.0)
+    for root in (A, P):  # waiting to be called back, or called back already
+        assert reason(graph(root, D), iterations=9, signals=still) == ""
 
 
 def test_a_reopened_session_gets_one_more_iteration_whatever_had_ended_it() -> None:
