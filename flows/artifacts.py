@@ -14,7 +14,9 @@ from prefect.artifacts import (
 )
 
 from flows.naming import artifact_key
+from flows.wording import STOPPED, shown
 from lethe_core.adapters.reports import Written
+from lethe_core.report.outcome import FINISHED
 from lethe_core.session.handle import SessionHandle
 
 COLUMNS: Final = (
@@ -37,23 +39,31 @@ class ProgressBar:
 
     def show(self) -> None:
         """Bring it up to the session's state."""
-        share = 100.0 * self._session.state.iterations / self._session.deps.settings.max_iterations
-        self._set(min(99.0, share))
+        state, settings = self._session.state, self._session.deps.settings
+        self._set(self._share, f"iteration {state.iterations + 1}, aiming at {settings.max_iterations}")
 
-    def finish(self) -> None:
-        self._set(100.0)
+    def finish(self, reason: str) -> None:
+        """What was stopped before it was done does not look as if it were."""
+        self._set(100.0 if reason in FINISHED else self._share, STOPPED[reason])
 
-    def _set(self, percent: float) -> None:
+    @property
+    def _share(self) -> float:
+        return min(99.0, 100.0 * self._session.state.iterations / self._session.deps.settings.max_iterations)
+
+    def _set(self, percent: float, doing: str) -> None:
+        description = f"Session {self._session.state.session_id}: {doing}"
         if self._id is None:
             made = _tolerant(
                 create_progress_artifact,
                 progress=percent,
                 key=artifact_key("progress", self._session.state.session_id),
-                description=f"Iterations of session {self._session.state.session_id}",
+                description=description,
             )
             self._id = made if isinstance(made, UUID) else None
         else:
-            _tolerant(update_progress_artifact, artifact_id=self._id, progress=percent)
+            _tolerant(
+                update_progress_artifact, artifact_id=self._id, progress=percent, description=description
+            )
 
 
 def publish_report(session: SessionHandle, written: Written) -> None:
@@ -73,17 +83,28 @@ def publish_report(session: SessionHandle, written: Written) -> None:
         key=artifact_key("json", session_id),
         description="report.json",
     )
-    rows = [
-        {"iteration": number, **{name: round(float(record[name]), 3) for name in COLUMNS}}
-        for number, record in enumerate(session.state.signals, start=1)
-    ]
-    if rows:
+    if rows := _signal_rows(session):
         _tolerant(
             create_table_artifact,
             table=rows,
             key=artifact_key("signals", session_id),
-            description="Signals by iteration",
+            description="Signals by iteration, and what was searched for and found in it",
         )
+
+
+def _signal_rows(session: SessionHandle) -> list[dict[str, Any]]:
+    state, rows = session.state, []
+    for number, record in enumerate(state.signals, start=1):
+        searches = [search for search in state.searches if search.iteration == number]
+        rows.append(
+            {
+                "iteration": number,
+                **{name: round(float(record[name]), 3) for name in COLUMNS},
+                "searched": "; ".join(shown(search.query, 60) for search in searches),
+                "new": sum(search.n_new for search in searches),
+            }
+        )
+    return rows
 
 
 def _create_json_artifact(data: dict[str, Any], key: str, description: str) -> None:

@@ -1,6 +1,7 @@
 """The session flow: the loop of ten tasks, the budget check above it, the report below (architecture.md)."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from flows.parameters import (
     given,
 )
 from flows.restarts import await_former_process
+from flows.run_log import core_logged
 from flows.series import await_turn, tell_changes
-from flows.states import cancel_requested, final_state
+from flows.states import asked_to_stop, cancel_requested, final_state
 from flows.watching import on_assembly, on_index, on_progress, watched
 from lethe_core.adapters.bootstrap import session_deps
 from lethe_core.adapters.reports import write_report
@@ -117,7 +119,8 @@ def research(
     await_former_process(settings, session_id)
     while True:
         try:
-            return _research(settings, question, session_id, checks=fail_on, force=force)
+            with core_logged():
+                return _research(settings, question, session_id, checks=fail_on, force=force)
         except SeriesBusyError as busy:
             if (ended := await_turn(settings, busy, cancel_requested)) is not None:
                 return ended
@@ -135,9 +138,9 @@ def _research(
             session_id,
             owner=make_owner(),
             force=force,
-            cancelled=cancel_requested,
             listener=on_progress,
         )
+        handle.cancelled = partial(asked_to_stop, handle)
         try:
             return _run(handle, silent, checks)
         finally:
@@ -240,10 +243,12 @@ def _end(
     gate = failures(ending.report, checks)
     written = write_report(ending.report, _report_folder(session), gate)
     close_session(session, ending)
-    progress.finish()
+    progress.finish(reason)
     publish_report(session, written)
     tell_changes(session, ending.report, reason)
-    return final_state(ending, written.path, gate)
+    state = final_state(ending, written.path, gate)
+    get_run_logger().info("%s", state.message)  # of a run that a worker ends, the only place where it stands
+    return state
 
 
 def _report_folder(session: SessionHandle) -> Path:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,7 @@ def load(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where a dataclass looks its module up
     spec.loader.exec_module(module)
     return module
 
@@ -40,6 +42,18 @@ def prefect_server() -> Iterator[None]:
         temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None, PREFECT_LOGGING_TO_API_ENABLED: False}),
     ):
         yield
+
+
+@pytest.fixture(scope="session")
+def chat_module() -> ModuleType:
+    return load(Path(__file__).with_name("chat.py"))
+
+
+@pytest.fixture
+def chat_server(chat_module: ModuleType) -> Iterator[Any]:
+    """A server of chat completions that answers what the test wants."""
+    with chat_module.chatting() as chat:
+        yield chat
 
 
 @pytest.fixture(scope="session")

@@ -128,6 +128,15 @@ class SessionHandle:
         """Time at work, summed over runs."""
         return self.state.seconds + (self.deps.clock.monotonic() - self._mark)
 
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """Time that is no time at work; nothing is written meanwhile."""
+        begun = self.deps.clock.monotonic()
+        try:
+            yield
+        finally:
+            self._mark += self.deps.clock.monotonic() - begun
+
     @property
     def deadline(self) -> float:
         """When the hard cap on time is reached, on the monotonic clock."""

@@ -1,12 +1,7 @@
-"""What the flow's tests work with, and a chat server for what a real one cannot show."""
+"""What the flow's tests work with."""
 
-import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -36,42 +31,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-@dataclass
-class Chat:
-    """Answers chat completions with what a test wants, and counts them."""
-
-    url: str = ""
-    answer: Callable[[dict[str, Any]], tuple[int, str]] = lambda _: (200, "{}")
-    body: bytes = b""  # sent instead of a completion
-    asked: list[dict[str, Any]] = field(default_factory=list)
-
-
 @pytest.fixture
-def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
-    made = Chat()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            made.asked.append(body)
-            status, text = made.answer(body)
-            usage = {"prompt_tokens": 10, "completion_tokens": 5}
-            sent = json.dumps({"choices": [{"message": {"content": text}}], "usage": usage}).encode()
-            sent = made.body or sent
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    made.url = f"http://127.0.0.1:{server.server_port}/v1"
-    monkeypatch.setenv("LETHE_LLM_BASE_URL", made.url)
+def chat(chat_server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The chat server, which the runs of this process are configured with."""
+    monkeypatch.setenv("LETHE_LLM_BASE_URL", chat_server.url)
     monkeypatch.setenv("LETHE_LLM_MODEL", "test-model")
-    yield made
-    server.shutdown()
-    server.server_close()
+    return chat_server

@@ -142,7 +142,7 @@ def test_a_server_that_sends_no_completions_ends_like_a_silent_one(
 def test_a_model_that_never_gives_valid_operations_ends_with_a_report_that_says_so(
     home: Path, corpus: Path, chat: Any
 ) -> None:
-    def answer(body: dict[str, Any]) -> tuple[int, str]:
+    def answer(_: dict[str, Any]) -> tuple[int, str]:
         search = {"operations": [{"op": "web_search", "query": "Tarn bridge"}]}
         return 200, json.dumps(search) if len(chat.asked) == 2 else "I am a teapot."
 

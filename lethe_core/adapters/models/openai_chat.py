@@ -187,6 +187,7 @@ class OpenAIChat:
     def _wait(self, seconds: float, until: float, refused: _RefusedError) -> None:
         if seconds > MAX_WAIT_SECONDS or time.monotonic() + seconds > until:
             raise self._error(refused)
+        _log.info("%s answered %d: waiting for %.0f s", self._where, refused.status, seconds)
         time.sleep(seconds)
 
     def _error(self, refused: _RefusedError) -> Refusal:

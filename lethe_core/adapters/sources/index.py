@@ -6,6 +6,7 @@ as a source"). Pages and chunks stay on disk; in memory are a row a source, and 
 
 import logging
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -125,6 +126,7 @@ def open_index(
     the index can't be written.
     """
     config = config or IndexConfig()
+    begun = time.monotonic()
     found = walk(roots, walk_config)
     folder = home / "index"
     files: dict[Path, IndexFile] = {}
@@ -152,6 +154,12 @@ def open_index(
         for file in files.values():
             file.close()
         raise
+    _log.info(
+        "%d documents indexed in %.1f s, %d left out",
+        len(sources),
+        time.monotonic() - begun,
+        len(found.skipped) + len(skipped),
+    )
     merged = tuple(sorted([*found.skipped, *skipped], key=lambda entry: (entry.source, entry.reason)))
     return FolderIndex(sources, merged, files, lexical, reader, found.hidden, notes, state)
 
