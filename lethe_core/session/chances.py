@@ -68,7 +68,9 @@ def _had_its_chance(state: SessionState, snapshot: GraphSnapshot, task: TaskNode
     Of a session that follows another all that is to be known lies there from the first iteration on: signals
     stand still while its tasks are yet to be worked through. There something must have come of it, too.
     """
-    if task.last_selected == 0 or holds_unused(snapshot, task.id):
+    # Not "and used what it found", which was tried: it gave no more answers, and a chunk of noise that no
+    # synthesis ever wants held a session with nothing to find open until its budget was used up.
+    if task.last_selected == 0:
         return False
     if state.previous and task.n_productive == 0:
         return False

@@ -129,6 +129,7 @@ BAD = {"id": "p9", "title": "t"}
         ),
         (["[]"], "corpus.jsonl, line 1: "),
         ([], "corpus.jsonl holds no line"),
+        (['{"id": "p0", "text": ""}', '{"id": "p1", "text": " "}', '{"id": "p3", "text": ""}'], "any text"),
     ],
 )
 def test_a_line_of_the_corpus_that_cannot_be_used_is_named(
@@ -149,6 +150,8 @@ def test_a_line_of_the_corpus_that_cannot_be_used_is_named(
         ({"id": "q", "question": "  ", "gold": ["p1"]}, "line 1: question: "),
         ({"id": "q", "gold": ["p1"]}, "line 1: question: Field required"),
         ("\xff", "line 1: "),
+        ({"id": "q", "question": "Who\0?", "gold": ["p1"]}, "line 1: the question holds a NUL byte"),
+        ({"id": "q", "question": "w" * 8001, "gold": ["p1"]}, "line 1: the question has 8,001 characters"),
     ],
 )
 def test_a_line_of_the_questions_that_cannot_be_used_is_named(

@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from lethe_core.errors import UsageError
 from lethe_core.evaluation.questions import Passage, Question, QuestionSet
+from lethe_core.session.opening import checked_question
 
 
 def _text(value: object) -> object:
@@ -66,8 +67,17 @@ def read_question_set(corpus: Path, questions: Path) -> QuestionSet:
         if absent:
             raise UsageError(f"{questions}, line {number}: no passage of {corpus} has the id {absent[0]!r}")
         gold = tuple(dict.fromkeys(stands_for[gold] for gold in question.gold))
-        asked.append(Question(question.id, question.question, gold))
+        asked.append(Question(question.id, _checked(questions, number, question.question), gold))
+    if not any(passage.embed_text.strip() for passage in passages.values()):
+        raise UsageError(f"no passage of {corpus} holds any text")
     return QuestionSet(tuple(passages.values()), tuple(asked))
+
+
+def _checked(path: Path, number: int, question: str) -> str:
+    try:
+        return checked_question(question)
+    except UsageError as error:
+        raise UsageError(f"{path}, line {number}: {error}") from None
 
 
 def _rows(path: Path, kind: type[Row]) -> Iterator[tuple[int, Row]]:

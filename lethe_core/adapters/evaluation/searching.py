@@ -108,9 +108,7 @@ class PassageLoop:
     def ask(self, question: Question) -> Rounds:
         """Search twice for a question; what would be packed after each time."""
         self._asked += 1
-        session = open_session(
-            self._deps, question.text.strip(), SessionId(f"q-{self._asked}"), owner=make_owner()
-        )
+        session = open_session(self._deps, question.text, SessionId(f"q-{self._asked}"), owner=make_owner())
         try:
             _iterate(session)
             first = self._packed(session)

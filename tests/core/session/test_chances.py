@@ -119,8 +119,8 @@ def test_never_more_fruitless_iterations_than_iterations(made: list[tuple[int, C
     assert 0 <= count <= len({iteration for iteration, found in made if found is NOTHING})
 
 
-def test_a_task_has_had_its_chance_when_it_was_selected_and_used_what_it_found() -> None:
+def test_a_task_has_had_its_chance_when_it_was_selected_whatever_it_made_of_it() -> None:
     assert not all_had_theirs(STATE, graph(selected=0))
     assert all_had_theirs(STATE, graph(selected=2))
-    assert not all_had_theirs(STATE, graph(selected=2, kinds=(CHUNK,)))
-    assert all_had_theirs(STATE, graph(selected=2, kinds=(CHUNK, SYNTHESIS)))
+    # Noise that no synthesis wants must not keep a session open.
+    assert all_had_theirs(STATE, graph(selected=2, kinds=(CHUNK,)))
