@@ -104,7 +104,7 @@ def test_model_server_that_is_down(lethe, corpus, question, api_url):
     assert "Traceback" not in ended.err
     assert "cannot be reached" in ended.err
     assert "lethe resume s-" in ended.out + ended.err
-    assert "the language model did not answer" in ended.out
+    assert "the language model gave no usable answer: the question was not researched" in ended.out
     assert "nothing was found" not in ended.out
     assert (quiet.code, quiet.out) == (4, "")
     assert "cannot be reached" in quiet.complaint
