@@ -9,6 +9,7 @@ from prefect import get_run_logger
 from prefect.client.schemas.objects import State, StateType
 from prefect.events import emit_event
 
+from flows.late import newer_due_run
 from lethe_core.adapters.stores import open_store
 from lethe_core.config import Settings
 from lethe_core.errors import SeriesBusyError, SessionNotFoundError
@@ -38,6 +39,16 @@ def await_turn(settings: Settings, busy: SeriesBusyError, cancelled: Callable[[]
                 return State(type=StateType.CANCELLED, message=f"cancelled while waiting: {busy}")
             time.sleep(POLL_SECONDS)
     return None
+
+
+def overtaken(settings: Settings) -> State[Any] | None:
+    """The state to end with where a newer run of this run's schedule is due: it does the work of both."""
+    if not settings.series or (newer := newer_due_run()) is None:
+        return None
+    message = (
+        f"skipped: a newer run of the schedule is due since {newer.expected_start_time:%Y-%m-%d %H:%M %Z}"
+    )
+    return State(type=StateType.COMPLETED, name=SKIPPED, message=message)
 
 
 def _at_work(store: GraphStore, session_id: SessionId) -> bool:

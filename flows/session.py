@@ -25,7 +25,7 @@ from flows.parameters import (
 )
 from flows.restarts import await_former_process
 from flows.run_log import core_logged
-from flows.series import await_turn, tell_changes
+from flows.series import await_turn, overtaken, tell_changes
 from flows.states import asked_to_stop, cancel_requested, final_state
 from flows.watching import on_assembly, on_index, on_progress, watched
 from lethe_core.adapters.bootstrap import session_deps
@@ -116,6 +116,8 @@ def research(
     )
     settings = load_settings(flags, config_file=Path(config_file) if config_file else None).settings
     checked_series(settings.series)
+    if (ended := overtaken(settings)) is not None:
+        return ended
     await_former_process(settings, session_id)
     while True:
         try:

@@ -3,14 +3,19 @@
 import logging
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.filters import ArtifactFilter
+from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.filters import ArtifactFilter, FlowRunFilter, FlowRunFilterDeploymentId
 from prefect.client.schemas.objects import State
+from prefect.client.schemas.schedules import IntervalSchedule
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.flow_engine import run_flow
 from prefect.settings import PREFECT_API_URL
 
 from flows.session import research
@@ -145,3 +150,36 @@ def test_a_series_name_that_cannot_be_used_is_refused_before_anything_runs(home:
     assert state.is_failed()
     assert "series name '../up' cannot be used" in str(state.message)
     assert not (home / "graph.db").exists()
+
+
+def test_of_late_runs_of_a_schedule_the_newest_does_the_work_of_all(home: Path, corpus: Path) -> None:
+    """Scheduled by the server itself, for hours in which no worker was there."""
+    parameters = {"question": QUESTION, "corpus": [str(corpus)], "series": "tarn-late"}
+    now = datetime.now(UTC)
+    with get_client(sync_client=True) as client:
+        deployment = client.create_deployment(
+            client.create_flow(research),
+            "late",
+            schedules=[DeploymentScheduleCreate(schedule=IntervalSchedule(interval=timedelta(hours=1)))],
+            parameters=parameters,
+        )
+        past = {"start_time": (now - timedelta(hours=3)).isoformat(), "end_time": now.isoformat()}
+        asked = httpx.post(
+            f"{PREFECT_API_URL.value()}/deployments/{deployment}/schedule", json=past, timeout=30
+        )
+        asked.raise_for_status()
+        runs = client.read_flow_runs(
+            flow_run_filter=FlowRunFilter(deployment_id=FlowRunFilterDeploymentId(any_=[deployment])),
+            sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+        )
+    late = [run for run in runs if run.expected_start_time and run.expected_start_time <= now]
+    assert len(late) == 3
+    states = [
+        run_flow(research, flow_run=run, parameters=run.parameters, return_type="state") for run in late
+    ]
+    assert [state.name for state in states] == ["Skipped", "Skipped", "goal_complete"]
+    due = f"{late[-1].expected_start_time:%Y-%m-%d %H:%M} UTC"
+    assert str(states[0].message) == f"skipped: a newer run of the schedule is due since {due}"
+    store = open_store(sqlite_url(home / "graph.db"))
+    assert len(store.list_sessions("tarn-late")) == 1
+    store.close()
