@@ -72,6 +72,14 @@ class Lethe:
         return Lethe(home, self.folder)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The command line's tests first of this folder's: they begin where there is no server yet."""
+    here = [place for place, item in enumerate(items) if item.path.parent == Path(__file__).parent]
+    ordered = sorted((items[place] for place in here), key=lambda item: item.path.name != "test_cli.py")
+    for place, item in zip(here, ordered, strict=True):
+        items[place] = item
+
+
 @pytest.fixture(scope="session")
 def lethe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lethe]:
     """The command under a home of its own; the server that its first run starts is ended with the tests."""
