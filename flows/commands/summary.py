@@ -111,6 +111,6 @@ def _where(report: "ReportJson", page: str, own_server: bool) -> list[str]:
         lines += _wrapped(note, " " * 9, " " * 9)
     if report.stop_reason in GOES_ON:
         lines.append(f"go on:   {resume_line(report.session)}")
-    elif report.status == "partial":
+    elif report.status == "partial" or report.stop_reason == "budget":
         lines.append(f"go on:   {resume_line(report.session)} with a higher limit")
     return lines

@@ -69,3 +69,17 @@ def test_what_changed_is_told_in_numbers(capsys):
     some = nothing | {"new_findings": (statement, statement), "vanished_sources": (source,)}
     print_summary(report(changes=ChangesJson(since="s-0", changed=True, **some)))
     assert "since session s-0: 2 new findings, 1 vanished source\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("budget", "go on:   lethe resume s-1 with a higher limit\n"),
+        ("cancelled", "go on:   lethe resume s-1\n"),
+        ("goal_complete", ""),
+    ],
+)
+def test_how_to_go_on_is_said_where_more_time_would_bring_more(capsys, reason, said):
+    print_summary(report(stop_reason=reason))
+    printed = capsys.readouterr().out
+    assert printed.endswith(said) if said else "go on" not in printed
