@@ -66,6 +66,8 @@ class KeptWeights:
 
         nodes: (m,) different ones. Bit for bit what `weights.adjacency` makes of the edges among them.
         """
+        if np.array_equal(nodes, np.arange(self.size)):
+            return with_loops(self._matrix.copy())
         part = csr_array(self._matrix[nodes][:, nodes])
         part.sort_indices()
         return with_loops(part)

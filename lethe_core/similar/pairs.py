@@ -5,7 +5,7 @@ chunks of one search are alike trivially, and an edge for each such pair would d
 why no nearest-neighbour index is used here: neighbours of the same parent fill its lists.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,9 @@ from lethe_core.similar.parents import Parents
 from lethe_core.similar.prefilter import PREFILTER_FROM, Groups
 
 _ROUNDING = 1e-5  # more than a float32 product of unit vectors is off by
-_BLOCK_PAIRS = 4096  # of which copies in float64 are made at a time
+_BLOCK_PAIRS = (
+    512  # of which copies in float64 are made at a time: 4096 leave the cache and take twice as long
+)
 _BLOCK_ROWS = 1024  # a block of products of this size stays in the cache (512 to 2048 are alike)
 
 
@@ -67,27 +69,37 @@ def similar_pairs(
     rows = np.arange(n) if new is None else np.unique(np.asarray(new, dtype=np.int64))
     if rows.size and not 0 <= rows[0] <= rows[-1] < n:
         raise ConfigError(f"new rows {rows[0]} to {rows[-1]} are not all among the {n} rows")
-    if not rows.size:
-        return _ordered([], [], [])
     known = Parents(parents)
     if prefilter is None:
         prefilter = new is None and n >= PREFILTER_FROM
-    groups = Groups(vectors, known.first) if prefilter else None
-    if groups is not None:
-        rows = rows[np.argsort(groups.of[rows], kind="stable")]  # a block then holds few groups
+    if not prefilter:
+        return _ordered(_alike(vectors, rows, known, threshold, block_rows))
+    # In the order of their groups, so that a block holds few and what it can reach lies together.
+    order = np.argsort(known.first(np.arange(n)), kind="stable")
+    vectors, known = vectors[order], known.in_order(order)
+    groups = Groups(vectors, known.first(np.arange(n)))
+    found = _alike(vectors, np.flatnonzero(np.isin(order, rows)), known, threshold, block_rows, groups)
+    return _ordered((order[a], order[b], cosine) for a, b, cosine in found)
 
-    place = np.full(n, -1)  # of a row among those in play
+
+def _alike(
+    vectors: Matrix,
+    rows: IntArray,
+    known: Parents,
+    threshold: float,
+    block_rows: int,
+    groups: Groups | None = None,
+) -> Iterator[tuple[IntArray, IntArray, NDArray[np.float32]]]:
+    """The two ends, in no order, and the cosine of the pairs that have one of the rows, block by block."""
+    place = np.full(len(vectors), -1)  # of a row among those in play
     place[rows] = np.arange(rows.size)
-    found_i: list[IntArray] = []
-    found_j: list[IntArray] = []
-    found_cosine: list[NDArray[np.float32]] = []
     for start in range(0, rows.size, block_rows):
         block = rows[start : start + block_rows]
         # A row in play before this block has met it already; within the block a pair turns up twice.
         columns = np.flatnonzero((place < 0) | (place >= start))
         if groups is not None:
             columns = columns[groups.reachable(block, threshold)[groups.of[columns]]]
-        left = vectors[block]
+        left = vectors[_span(block)]
         width = max(1, block_rows * block_rows // block.size)
         for first in range(0, columns.size, width):
             across = columns[first : first + width]
@@ -97,13 +109,10 @@ def similar_pairs(
             a, b = block[at_row], across[at_column]
             kept = np.flatnonzero((place[b] < 0) | (place[a] < place[b]))
             kept = kept[~known.shared(a[kept], b[kept])]
-            i, j = np.minimum(a[kept], b[kept]), np.maximum(a[kept], b[kept])
-            cosine = _cosines(vectors, i, j)
+            a, b = a[kept], b[kept]
+            cosine = _cosines(vectors, a, b)
             alike = cosine >= np.float32(threshold)
-            found_i.append(i[alike])
-            found_j.append(j[alike])
-            found_cosine.append(np.minimum(cosine[alike], np.float32(1.0)))
-    return _ordered(found_i, found_j, found_cosine)
+            yield a[alike], b[alike], np.minimum(cosine[alike], np.float32(1.0))
 
 
 def _cosines(vectors: Matrix, i: IntArray, j: IntArray) -> NDArray[np.float32]:
@@ -122,9 +131,10 @@ def _span(indexes: IntArray) -> IntArray | slice:
     return slice(first, last + 1) if last - first + 1 == indexes.size else indexes
 
 
-def _ordered(i: list[IntArray], j: list[IntArray], cosine: list[NDArray[np.float32]]) -> SimilarPairs:
+def _ordered(found: Iterable[tuple[IntArray, IntArray, NDArray[np.float32]]]) -> SimilarPairs:
     none = np.zeros(0, dtype=np.int64)
-    all_i, all_j = np.concatenate([none, *i]), np.concatenate([none, *j])
-    order = np.lexsort((all_j, all_i))
-    cosines = np.concatenate([np.zeros(0, dtype=np.float32), *cosine])
-    return SimilarPairs(all_i[order], all_j[order], cosines[order])
+    ends, others, cosines = zip((none, none, np.zeros(0, dtype=np.float32)), *found, strict=True)
+    a, b, cosine = np.concatenate(ends), np.concatenate(others), np.concatenate(cosines)
+    i, j = np.minimum(a, b), np.maximum(a, b)
+    order = np.lexsort((j, i))
+    return SimilarPairs(i[order], j[order], cosine[order])

@@ -15,13 +15,27 @@ class Parents:
     def __init__(self, parents: Sequence[Collection[int]]) -> None:
         """parents: for each row the ids of its parents, none for a row that shares with no other."""
         self._parents = parents
-        self._count = np.fromiter((len(own) for own in parents), dtype=np.int64, count=len(parents))
-        lowest = (min(own) if own else -1 for own in parents)
-        self.first: IntArray = np.fromiter(lowest, dtype=np.int64, count=len(parents))  # (n,)
+        self._count = np.full(
+            len(parents), -1
+        )  # -1: not looked at yet, since most rows are never asked about
+        self._first = np.full(len(parents), -1)
+
+    def first(self, rows: IntArray) -> IntArray:
+        """The lowest parent of each row, (p,); -1 for a row without any."""
+        for row in np.unique(rows[self._count[rows] < 0]).tolist():
+            own = self._parents[row]
+            self._count[row] = len(own)
+            self._first[row] = min(own, default=-1)
+        return self._first[rows]
+
+    def in_order(self, order: IntArray) -> "Parents":
+        """The same rows in another order: (n,) a permutation."""
+        return Parents([self._parents[row] for row in order.tolist()])
 
     def shared(self, a: IntArray, b: IntArray) -> BoolArray:
         """Whether rows a[k] and b[k] have a parent in common: (p,)."""
-        common: BoolArray = (self.first[a] == self.first[b]) & (self._count[a] > 0)
+        first, other = self.first(a), self.first(b)
+        common: BoolArray = (first == other) & (self._count[a] > 0)
         unclear = np.flatnonzero(~common & ((self._count[a] > 1) | (self._count[b] > 1)))
         if unclear.size:
             both = self._members[a[unclear]].multiply(self._members[b[unclear]])
