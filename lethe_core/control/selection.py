@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lethe_core.control.basis import Gap
-from lethe_core.control.vectors import alignments, slerp
+from lethe_core.control.vectors import alignments, clamp01, slerp
 from lethe_core.graph.arrays import AnyFloats, FloatArray, IntArray
 
 
@@ -58,9 +58,10 @@ def task_scores(
 ) -> FloatArray:
     """Score m tasks: strictly falling in depth and in productive iterations.
 
-    alignment, deficit: (m,) in [0, 1]; depths, n_productive: (m,) >= 0. Result (m,) in (0, 1].
+    alignment, deficit: (m,) in [0, 1], cut to that, NaN counts 0; depths, n_productive: (m,) >= 0.
+    Result (m,) in (0, 1]. Source: algorithms.md 3.
     """
-    worth = alignment * (config.deficit_floor + (1.0 - config.deficit_floor) * deficit)
+    worth = clamp01(alignment) * (config.deficit_floor + (1.0 - config.deficit_floor) * clamp01(deficit))
     return np.asarray(np.maximum(worth, config.score_floor) / (1.0 + depths) / (1.0 + n_productive))
 
 

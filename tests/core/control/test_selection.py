@@ -149,3 +149,20 @@ def test_the_order_is_a_permutation_by_falling_score_whatever_order_tasks_are_gi
 def test_no_ready_task_gives_an_empty_order():
     nothing = world(1, 0)
     assert rank_tasks(pressure=0.5, **nothing).order.tolist() == []
+
+
+def test_tasks_whose_measures_are_broken_are_ranked_last_and_not_with_nan():
+    nan = float("nan")
+    ranking = rank_tasks(
+        np.array([[nan, 0.0], [1.0, 0.0]]),
+        goal=np.array([1.0, 0.0]),
+        gap=Gap(None, 0.0),
+        pressure=nan,
+        deficit=np.array([nan, 0.5]),
+        depths=np.array([0, 0]),
+        n_productive=np.array([0, 0]),
+        sequences=np.array([1, 2]),
+    )
+    assert ranking.order.tolist() == [1, 0]
+    assert np.isfinite(ranking.scores).all()
+    assert (ranking.scores > 0.0).all()

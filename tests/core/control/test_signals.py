@@ -74,6 +74,21 @@ def test_every_share_is_in_range_and_finite(seed, before, added, tasks, calls):
             assert 0.0 <= value <= 1.0, field.name
 
 
+@pytest.mark.parametrize("broken", [math.nan, math.inf, 0.0])
+def test_a_broken_goal_or_batch_gives_finite_signals_that_never_push_towards_stopping(broken):
+    arrays = iteration(2, before=6, added=4)
+    with np.errstate(invalid="ignore"):
+        for hurt in (
+            replace(arrays, goal=np.full(D, broken)),
+            replace(arrays, live_tasks=np.full((2, D), broken)),
+            replace(arrays, new_vectors=np.full((4, D), broken)),
+            replace(arrays, new_alignments=np.full(4, broken)),
+        ):
+            record = compute_signals(INITIAL_SIGNALS, hurt).as_record()
+            assert all(math.isfinite(value) for value in (*record.pop("gains"), *record.values()))
+            assert record["plateau"] == 0.0
+
+
 def test_signals_are_put_together_from_the_bases_before_and_after():
     arrays = iteration(3, before=6, added=4)
     old, new = arrays.before, arrays.after
