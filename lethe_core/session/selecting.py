@@ -53,16 +53,17 @@ def select(session: SessionHandle, ready: list[NodeId]) -> NodeId:
     basis = current_basis(session)
     profile = deps.embedder.profile
     goal = control_vectors(session.query_vector(state.goal), profile)
-    tasks = [snapshot.tasks[task] for task in ready]
+    owed, idle = owed_a_reading(snapshot, state.searches), fruitless(state.searches)
+    # What was found is worked on before anything else is begun, or the end may come between the two.
+    tasks = [snapshot.tasks[task] for task in [task for task in ready if task in owed] or ready]
     vectors = control_vectors(stack(tasks, profile.dimension), profile)
     depths = snapshot.depths()
-    owed, idle = owed_a_reading(snapshot, state.searches), fruitless(state.searches)
     ranking = rank_tasks(
         vectors,
         goal=goal,
         gap=goal_gap(basis, control_vectors(snapshot.root.embedding, profile)),
         pressure=assessment.pressure,
-        deficit=np.where([task.id in owed for task in tasks], 1.0, deficits(basis, vectors)),
+        deficit=deficits(basis, vectors),
         depths=np.array([depths[task.id] for task in tasks]),
         n_productive=np.array([task.n_productive + idle.get(task.id, 0) for task in tasks]),
         sequences=np.array([task.sequence for task in tasks]),
