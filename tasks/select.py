@@ -15,7 +15,7 @@ from tasks.policies import RETRIED, run_name
 def ready_set(session: SessionHandle) -> list[NodeId]:
     """Step 1: tasks that could be worked on."""
     ready = ready_tasks(session)
-    get_run_logger().info("%d tasks ready", len(ready))
+    get_run_logger().info("tasks ready: %d", len(ready))
     return ready
 
 

@@ -85,8 +85,12 @@ class Deployed:
         return self.prefect("deployment", "run", deployment, *options, *(["--watch"] if watch else []))
 
     def ask(self, method: str, path: str, **body: Any) -> Any:
-        """The server's API."""
-        answer = httpx.request(method, self.api + path, json=body or None, timeout=60)
+        """The server's API; as Prefect's client does, again where its database was locked (503)."""
+        for _ in range(10):
+            answer = httpx.request(method, self.api + path, json=body or None, timeout=60)
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                break
+            time.sleep(1)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
