@@ -99,9 +99,9 @@ def _signal_rows(session: SessionHandle) -> list[dict[str, Any]]:
         rows.append(
             {
                 "iteration": number,
+                "new": sum(search.n_new for search in searches),
                 **{name: round(float(record[name]), 3) for name in COLUMNS},
                 "searched": "; ".join(shown(search.query, 60) for search in searches),
-                "new": sum(search.n_new for search in searches),
             }
         )
     return rows

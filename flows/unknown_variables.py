@@ -7,7 +7,10 @@ from typing import Final
 from flows.wording import shown
 from lethe_core.config import Settings
 
-KNOWN_ELSEWHERE: Final = frozenset({"LETHE_TEST_NEO4J_URI", "LETHE_TEST_NEO4J_CACHE"})  # read by the tests
+# Read by the tests.
+KNOWN_ELSEWHERE: Final = frozenset(
+    {"LETHE_TEST_NEO4J_URI", "LETHE_TEST_NEO4J_CACHE", "LETHE_TEST_CHROMIUM", "LETHE_TEST_SCREENSHOTS"}
+)
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[tuple[str, str]]:

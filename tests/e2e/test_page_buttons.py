@@ -14,7 +14,7 @@ from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.session_state import SessionState
 
-pytestmark = [pytest.mark.e2e, pytest.mark.prefect]
+pytestmark = [pytest.mark.e2e, pytest.mark.prefect, pytest.mark.timeout(600)]
 
 SECONDS = 200  # on a busy machine; what is waited for takes a tenth of it elsewhere
 
