@@ -13,13 +13,19 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.prefect, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.prefect,
+    pytest.mark.timeout(600),
+    pytest.mark.usefixtures("chromium"),  # before anything is deployed in vain
+]
 
 CHROMIUM = "LETHE_TEST_CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SECONDS = 120.0  # for anything on the page, on a busy machine
 
 
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """Where Chromium is; the test is left out where there is none."""
     pytest.importorskip("playwright.sync_api", reason="no playwright: make install-dev")
@@ -62,15 +68,14 @@ class Screen:
 
 
 @pytest.fixture
-def screen(deployed: Any, tmp_path: Path) -> Iterator[Screen]:
-    executable = chromium()
+def screen(chromium: str, deployed: Any, tmp_path: Path) -> Iterator[Screen]:
     from playwright.sync_api import sync_playwright
 
     folder = Path(os.environ.get("LETHE_TEST_SCREENSHOTS") or tmp_path / "screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=executable,
+            executable_path=chromium,
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
         )
         page = browser.new_page(viewport={"width": 1400, "height": 2200})
