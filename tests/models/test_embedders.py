@@ -38,6 +38,15 @@ def test_a_folder_is_called_by_its_path_and_has_the_thresholds_of_its_name(tmp_p
     assert (profile.dimension, profile.similar_threshold) == (384, MINILM_L6.similar_threshold)
 
 
+def test_a_known_name_means_the_model_whatever_lies_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wordllama-256").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert profile_of(Settings()) is WORDLLAMA_256
+    assert profile_of(Settings(embedding="./wordllama-256")).name == str(tmp_path.resolve() / "wordllama-256")
+
+
 def test_for_calibration_a_folder_or_a_published_name_needs_no_profile(tmp_path: Path) -> None:
     assert profile_of(Settings(embedding=str(tmp_path)), uncalibrated=True).dimension == 0
     named = Settings(embedding="house/embed", embedding_query_prompt="query: ")

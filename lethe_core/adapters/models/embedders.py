@@ -87,6 +87,8 @@ def settings_of_filled(settings: Settings, key: str) -> Settings:
 def _folder(name: str) -> Path | None:
     """The folder that a name is; None for a model's name. Raises ConfigError for a path to nothing."""
     path = Path(name).expanduser()
+    if path.name == name and known_profile(name) is not None:
+        return None  # whatever lies in the working folder under a known model's name
     if path.is_dir():
         return path.resolve()
     if path.is_absolute() or name.startswith((".", "~")):
