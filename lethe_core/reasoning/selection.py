@@ -40,6 +40,7 @@ class SelectionConfig:
     bridge_floor: float = 0.4  # of the best score, for the piece that the best ones lead to
     meant: int = 2  # pieces for a clause about what an earlier clause's piece names
     per_source: int = 3  # quotations of one source, table rows and lists aside
+    per_source_each: int = 5  # the same where one thing is asked of each of several
 
 
 def select(
@@ -63,7 +64,7 @@ def select(
         for i in open_
         if found.scores[i] >= _floor(found, i, evidence, pieces, config) * best or i in required
     ]
-    open_ = _few_of_a_source(evidence, pieces, found, open_, required, config)
+    open_ = _few_of_a_source(question, evidence, pieces, found, open_, required, config)
     vectors = _vectors(question, found, open_, config)
     scores = found.scores[open_] ** 2
     seeds = [open_.index(i) for i in required]
@@ -272,6 +273,7 @@ def _of_what_is_meant(
 
 
 def _few_of_a_source(
+    question: Question,
     evidence: Sequence[EvidenceBlock],
     pieces: Sequence[Candidate],
     found: Relevance,
@@ -279,11 +281,12 @@ def _few_of_a_source(
     required: Sequence[int],
     config: SelectionConfig,
 ) -> list[int]:
+    most = config.per_source_each if question.each else config.per_source
     counts: dict[str, int] = {}
     kept = set(required)
     for index in sorted(open_, key=lambda i: (-found.scores[i], i)):
         source = evidence[pieces[index].block].source
-        if pieces[index].kind != "sentence" or counts.get(source, 0) < config.per_source:
+        if pieces[index].kind != "sentence" or counts.get(source, 0) < most:
             kept.add(index)
             counts[source] = counts.get(source, 0) + 1
     return [i for i in open_ if i in kept]
