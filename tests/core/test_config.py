@@ -69,7 +69,7 @@ def test_an_empty_entry_among_several_corpora_is_refused(monkeypatch: pytest.Mon
 
 def test_a_value_inside_a_list_is_refused_with_its_source(bare: Path) -> None:
     (bare / "lethe.toml").write_text("corpus = [3]")
-    with pytest.raises(ConfigError, match=r"corpus.0 3 \(.*lethe.toml\): Input is not a valid path$"):
+    with pytest.raises(ConfigError, match=r"corpus.0 3 \(.*lethe.toml\): Input is not a valid path"):
         load_settings()
 
 
