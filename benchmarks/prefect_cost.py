@@ -1,0 +1,185 @@
+"""What Prefect costs an iteration: the flow's ten tasks beside the same steps called without it.
+
+A session whose reasoner only goes on is iterated many times, once by ``benchmarks.loop``, once as the flow does it
+(ten task runs, the progress artifact, a look at the run's own state), under a server of Lethe's own on the same
+machine. Printed: seconds and processor time an iteration of both, their ratio, the server's processor time, and
+how long after a run its server has written down the last of its task runs. Goals: .25 s an iteration on two
+cores, and no lag that grows.
+
+    python -m benchmarks.prefect_cost [--runs 3] [--iterations 100]
+"""
+
+import argparse
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from benchmarks import loop
+from flows.local_server import starting_server, stop_server
+from flows.prefect_environment import point_prefect_at
+from lethe_core.adapters.bootstrap import session_deps
+from lethe_core.adapters.stores.owner import make_owner
+from lethe_core.config import load_settings
+from lethe_core.reasoning.protocol import Answer, Prompt
+from lethe_core.session.handle import SessionHandle
+from lethe_core.session.opening import checked_session_id, open_session
+
+GOAL: Final = 0.25  # seconds of wall time an iteration
+LAG_SECONDS: Final = 300.0
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class GoingOn:
+    """Searches once, then goes on with whatever task it is given."""
+
+    name, extractive, deterministic, context_window = "going on", False, True, 32_768
+
+    def __init__(self) -> None:
+        self._asked = 0
+
+    def check(self) -> None:
+        pass
+
+    def answer(self, prompt: Prompt, *, deadline: float) -> Answer:  # noqa: ARG002
+        self._asked += 1
+        (task,) = re.findall(r"^=TASK (\S+)", prompt.user, re.MULTILINE)
+        search = {"op": "web_search", "query": "the length of the Tarn bridge"}
+        operation = search if self._asked == 1 else {"op": "continue", "task": task}
+        return Answer(json.dumps({"operations": [operation]}), 1, 1, self.name)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one iteration, in seconds."""
+
+    wall: float
+    processor: float  # of this process
+
+
+@contextmanager
+def session(folder: Path, name: str) -> Iterator[SessionHandle]:
+    """A new session over one document."""
+    corpus = folder / "corpus"
+    corpus.mkdir(exist_ok=True)
+    (corpus / "tarn.md").write_text("# Tarn bridge\n\nThe Tarn bridge is 412 metres long.\n", "utf-8")
+    settings = load_settings({"corpus": (corpus,), "home": folder, "max_iterations": 100}).settings
+    with session_deps(settings) as opened:
+        deps = replace(opened, reasoner=GoingOn())
+        made = open_session(deps, "How long is it?", checked_session_id(name), owner=make_owner())
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def plain(folder: Path, iterations: int) -> Cost:
+    with session(folder, "s-plain") as handle:
+        loop.iterate(handle)  # the first one reads and searches
+        wall, processor = time.perf_counter(), time.process_time()
+        for _ in range(iterations):
+            loop.iterate(handle)
+        wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    return Cost(wall / iterations, processor / iterations)
+
+
+def through_prefect(folder: Path, number: int, iterations: int) -> tuple[Cost, float]:
+    """The cost, and the seconds after the run until the server had recorded all of its task runs."""
+    from prefect import flow
+    from prefect.runtime import flow_run
+
+    from flows.artifacts import ProgressBar
+    from flows.session import iterate
+    from flows.states import own_state
+
+    with session(folder, f"s-flow-{number}") as handle:
+        measured: list[Any] = []
+
+        @flow(name="prefect-cost", persist_result=False)
+        def run() -> None:
+            progress = ProgressBar(handle)
+            progress.show()
+            iterate(handle)
+            wall, processor = time.perf_counter(), time.process_time()
+            for _ in range(iterations):
+                own_state()
+                progress.show()
+                iterate(handle)
+            measured.append((time.perf_counter() - wall, time.process_time() - processor, flow_run.id))
+
+        run()
+    wall, processor, run_id = measured[0]
+    return Cost(wall / iterations, processor / iterations), lag(run_id, 10 * (iterations + 1))
+
+
+def lag(run_id: str, expected: int) -> float:
+    """Seconds from now until so many of the run's task runs are recorded as completed."""
+    from prefect.client.orchestration import get_client
+
+    ended = time.monotonic()
+    body = {
+        "flow_runs": {"id": {"any_": [run_id]}},
+        "task_runs": {"state": {"type": {"any_": ["COMPLETED"]}}},
+    }
+    with get_client(sync_client=True) as client:
+        while (count := client._client.post("/task_runs/count", json=body).json()) < expected:
+            if time.monotonic() - ended > LAG_SECONDS:
+                raise SystemExit(f"after {LAG_SECONDS:.0f} s {count} of {expected} task runs were recorded")
+            time.sleep(0.1)
+    return time.monotonic() - ended
+
+
+def processor_seconds(pid: int) -> float:
+    """Of another process, its threads included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def compare(folder: Path, server: int, runs: int, iterations: int) -> None:
+    """server: the number of its process."""
+    bare = plain(folder, iterations)
+    print(f"{'':12}{'wall s':>9}{'processor s':>13}{'server s':>10}{'lag s':>8}")
+    print(f"{'without':12}{bare.wall:9.3f}{bare.processor:13.3f}")
+    for number in range(1, runs + 1):
+        before = processor_seconds(server)
+        cost, seconds = through_prefect(folder, number, iterations)
+        spent = (processor_seconds(server) - before) / iterations
+        print(f"{f'run {number}':12}{cost.wall:9.3f}{cost.processor:13.3f}{spent:10.3f}{seconds:8.1f}")
+        added = cost.wall - bare.wall
+        print(
+            f"{'':12}{cost.wall / bare.wall:.1f} times the wall time, "
+            f"{cost.processor / bare.processor:.1f} times the processor time; "
+            f"Prefect adds {added:.3f} s, {added / GOAL:.2f} of the goal",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--iterations", type=int, default=100, help="of each run")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="lethe-prefect-") as made:
+        folder = Path(made)
+        try:
+            with starting_server(folder, print) as server:
+                server.wait(print)
+            point_prefect_at(server.state.api_url, folder, own=True, debug=False)
+            from prefect.logging.handlers import APILogHandler
+
+            compare(folder, server.state.pid, arguments.runs, arguments.iterations)
+            APILogHandler.flush()  # what is still to be sent would meet no server
+        finally:
+            stop_server(folder)
+
+
+if __name__ == "__main__":
+    main()
