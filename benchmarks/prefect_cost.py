@@ -1,10 +1,10 @@
 """What Prefect costs an iteration: the flow's ten tasks beside the same steps called without it.
 
-A session whose reasoner only goes on is iterated many times, once by ``benchmarks.loop``, once as the flow does it
-(ten task runs, the progress artifact, a look at the run's own state), under a server of Lethe's own on the same
-machine. Printed: seconds and processor time an iteration of both, their ratio, the server's processor time, and
-how long after a run its server has written down the last of its task runs. Goals: .25 s an iteration on two
-cores, and no lag that grows.
+A session whose reasoner only goes on is iterated many times, once by ``benchmarks.loop``, once as the flow
+does it (ten task runs, the progress artifact, a look at the run's own state), under a server of Lethe's own
+on the same machine. Printed: seconds and processor time an iteration of both, their ratio, the server's
+processor time, and how long after a run its server has written down the last of its task runs. Goals: .25 s
+an iteration on two cores, and no lag that grows.
 
     python -m benchmarks.prefect_cost [--runs 3] [--iterations 100]
 """
