@@ -11,6 +11,7 @@ an iteration on two cores, and no lag that grows.
 
 import argparse
 import json
+import logging
 import os
 import re
 import tempfile
@@ -173,10 +174,9 @@ def main() -> None:
             with starting_server(folder, print) as server:
                 server.wait(print)
             point_prefect_at(server.state.api_url, folder, own=True, debug=False)
-            from prefect.logging.handlers import APILogHandler
-
             compare(folder, server.state.pid, arguments.runs, arguments.iterations)
-            APILogHandler.flush()  # what is still to be sent would meet no server
+            for handler in logging.getLogger("prefect.flow_runs").handlers:
+                handler.flush()  # what is still to be sent would meet no server
         finally:
             stop_server(folder)
 
