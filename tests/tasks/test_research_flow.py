@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from typing import Any
+from uuid import UUID
 
 import pytest
 from prefect.client.orchestration import get_client
@@ -18,7 +20,7 @@ from prefect.client.schemas.filters import ArtifactFilter, FlowRunFilter, FlowRu
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_URL
-from prefect.states import Cancelling
+from prefect.states import Cancelling, Paused
 
 from flows.session import research
 from flows.watching import watched_by
@@ -221,6 +223,26 @@ def test_the_pages_cancel_stops_a_directly_called_run(home: Path, corpus: Path) 
         state = run(corpus)
     assert state.type == "CANCELLED"
     assert stored(home).iterations == 1
+
+
+def test_a_run_that_is_paused_stands_still_and_goes_on_when_it_is_resumed(home: Path, corpus: Path) -> None:
+    seen: list[str] = []
+
+    def pause() -> None:
+        run_id = UUID(str(flow_run.id))
+        with get_client(sync_client=True) as client:
+            client.set_flow_run_state(run_id, Paused(timeout_seconds=600), force=True)
+        Timer(3, resume, [run_id]).start()
+
+    def resume(run_id: UUID) -> None:
+        with get_client(sync_client=True) as client:
+            seen.append(f"{client.read_flow_run(run_id).state_name}, {stored(home).iterations}")
+            client.resume_flow_run(run_id)
+
+    with watched_by(Interrupting(pause, at=1)):
+        state = run(corpus)
+    assert state.name == "goal_complete"
+    assert seen == ["Paused, 1"]
 
 
 def turns(chat: Any) -> list[dict[str, Any]]:
