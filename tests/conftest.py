@@ -25,6 +25,11 @@ def load(path: Path) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def load_module() -> Callable[[Path], ModuleType]:
+    return load
+
+
+@pytest.fixture(scope="session")
 def prefect_server() -> Iterator[None]:
     """A Prefect server, started once for all tests that need one."""
     # Here, for the sake of all tests that do without: importing Prefect takes seconds.
@@ -120,7 +125,7 @@ def empty_neo4j(neo4j_url: str, neo4j_query: Callable[..., list[Any]]) -> Iterat
 def neo4j_proxy(neo4j_url: str) -> Iterator[Any]:
     """A relay to the server that can lose connections at a commit."""
     port = int(neo4j_url.rpartition(":")[2].partition("/")[0])
-    proxy = load(Path(__file__).parent / "neo4j" / "proxy.py").Proxy(port)
+    proxy = load(Path(__file__).parent / "neo4j" / "relays.py").Proxy(port)
     yield proxy
     proxy.close()
 
@@ -129,7 +134,7 @@ def neo4j_proxy(neo4j_url: str) -> Iterator[Any]:
 def neo4j_tls(neo4j_url: str, tmp_path: Path) -> Iterator[Any]:
     """A relay that speaks TLS with whoever comes, under a certificate that nobody has signed."""
     port = int(neo4j_url.rpartition(":")[2].partition("/")[0])
-    relay = load(Path(__file__).parent / "neo4j" / "tls.py").TlsRelay(port, tmp_path)
+    relay = load(Path(__file__).parent / "neo4j" / "relays.py").TlsRelay(port, tmp_path)
     yield relay
     relay.close()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from flows.commands.common import effective_settings
-from flows.commands.options import common_options
+from flows.commands.options import common_options, store_option
 from flows.wording import shown
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ QUESTION_WIDTH: Final = 60
 
 @click.command(short_help="List the sessions of the graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--store", metavar="URL", help="The graph store; default graph.db in LETHE_HOME.")
+@store_option
 @common_options
 def sessions(
     as_json: bool,

@@ -1,10 +1,9 @@
 """The command as a user runs it: a process of its own; one LETHE_HOME, one Prefect server for all tests."""
 
-import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -102,16 +101,8 @@ def api_url(lethe: Lethe) -> str:
 
 
 @pytest.fixture(scope="session")
-def deployed_module() -> ModuleType:
-    """tests/e2e/deployed.py: tests are no package."""
-    path = Path(__file__).with_name("deployed.py")
-    spec = importlib.util.spec_from_file_location("tests_deployed", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def deployed_module(load_module: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_module(Path(__file__).with_name("deployed.py"))
 
 
 @pytest.fixture(scope="session")

@@ -144,11 +144,13 @@ def kill_tree(pid: int) -> None:
             os.kill(member, signal.SIGKILL)
 
 
-def until(holds: Callable[[], Any], seconds: float, every: float = 0.5) -> Any:
-    """What `holds` returns as soon as it is true; fails when it never is."""
+def until(
+    holds: Callable[[], Any], seconds: float, every: float = 0.5, instead: Callable[[], Any] = lambda: ""
+) -> Any:
+    """What `holds` returns as soon as it is true; fails with what there is `instead` when it never is."""
     end = time.monotonic() + seconds
     while not (value := holds()):
-        assert time.monotonic() < end, f"not within {seconds} s"
+        assert time.monotonic() < end, f"not within {seconds} s: {instead()}"
         time.sleep(every)
     return value
 

@@ -1,6 +1,5 @@
 """What a user sees of a run: standard output, standard error, exit code, files, Prefect's page."""
 
-import itertools
 import json
 import re
 import signal
@@ -9,7 +8,6 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -204,34 +202,19 @@ def test_a_killed_run_is_resumed_at_once(lethe):
 
 
 @pytest.fixture
-def slow_model() -> Iterator[tuple[str, threading.Event]]:
+def slow_model(chat_server: Any, chat_module: Any) -> Iterator[tuple[str, threading.Event]]:
     """A model's address: from the second iteration on it thinks until the event is set."""
     go_on = threading.Event()
-    asked = itertools.count(1)
 
-    class Thinking(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            number = next(asked)
-            if number > 2:  # the first asks whether it is there
-                go_on.wait(240)
-            text = json.dumps({"operations": [{"op": "web_search", "query": f"rope {number}"}]})
-            sent = json.dumps({"choices": [{"message": {"content": text}}]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(sent)))
-            self.end_headers()
-            self.wfile.write(sent)
+    def answer(_: dict[str, Any]) -> tuple[int, str]:
+        number = len(chat_server.asked)
+        if number > 2:  # the first asks whether it is there
+            go_on.wait(240)
+        return chat_module.operations({"op": "web_search", "query": f"rope {number}"})
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Thinking)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1", go_on
+    chat_server.answer = answer
+    yield chat_server.url, go_on
     go_on.set()
-    server.shutdown()
-    server.server_close()
 
 
 def test_server_that_is_ended_under_a_run(lethe, tmp_path_factory, slow_model):

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -128,6 +129,11 @@ def world(store: GraphStore) -> World:
 @pytest.fixture
 def new_world() -> type[World]:
     return World
+
+
+@pytest.fixture
+def processes(load_module: Callable[[Path], ModuleType]) -> ModuleType:
+    return load_module(Path(__file__).with_name("processes.py"))
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """Every store: one writer a session, fenced by its lease's epoch."""
 
-import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -13,54 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import lethe_core
 from lethe_core.adapters.stores import open_store
 from lethe_core.adapters.stores.owner import make_owner
 from lethe_core.errors import NoProgressError, SessionBusyError, SessionLostError
 from lethe_core.graph.session_state import SessionPatch
-
-# Forked before any store is opened, so that the imports are paid for once.
-RACE = """
-import multiprocessing, sys
-from lethe_core.adapters.stores import open_store
-from lethe_core.adapters.stores.owner import make_owner
-from lethe_core.errors import SessionBusyError
-url, session, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
-context = multiprocessing.get_context("fork")
-barrier, epochs = context.Barrier(6), context.Array("i", 6 * rounds)
-
-def race(racer):
-    store, owner = open_store(url), make_owner()
-    for turn in range(rounds):
-        lease = None
-        barrier.wait()
-        try:
-            lease = store.acquire_lease(session, owner, force=True)
-            epochs[6 * turn + racer] = lease.epoch
-        except SessionBusyError:
-            pass
-        barrier.wait()
-        if lease:
-            store.release_lease(lease)
-    store.close()
-
-racers = [context.Process(target=race, args=(number,)) for number in range(6)]
-for racer in racers:
-    racer.start()
-for racer in racers:
-    racer.join()
-print(*epochs[:], *(racer.exitcode for racer in racers))
-"""
-
-
-def spawn(code: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
-        env=os.environ | {"PYTHONPATH": str(Path(lethe_core.__file__).parents[1])},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
 
 
 def test_a_lease_runs_from_the_database_s_clock(world):
@@ -194,7 +148,7 @@ def test_the_owner_itself_may_take_its_lease_again(world):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
-def test_a_dead_owner_on_this_host_is_taken_over_at_once(url, world):
+def test_a_dead_owner_on_this_host_is_taken_over_at_once(url, world, processes):
     world.store.release_lease(world.lease)
     code = (
         "import sys; from lethe_core.adapters.stores import open_store; "
@@ -202,7 +156,7 @@ def test_a_dead_owner_on_this_host_is_taken_over_at_once(url, world):
         "open_store(sys.argv[1]).acquire_lease(sys.argv[2], make_owner(), seconds=3600); "
         "print('held', flush=True); sys.stdin.read()"
     )
-    process = spawn(code, url, world.id)
+    process = processes.spawn(code, url, world.id)
     assert process.stdout.readline() == "held\n"
     with pytest.raises(SessionBusyError, match=f"{socket.gethostname()}/{process.pid}/"):
         world.store.acquire_lease(world.id, make_owner())
@@ -251,9 +205,9 @@ for write in ("transaction", "renewal"):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGSTOP")
-def test_a_writer_paused_past_its_lease_cannot_write_any_more(url, world):
+def test_a_writer_paused_past_its_lease_cannot_write_any_more(url, world, processes):
     world.store.release_lease(world.lease)
-    process = spawn(PAUSED, url, world.id)
+    process = processes.spawn(PAUSED, url, world.id)
     assert process.stdout.readline() == "held\n"
     process.send_signal(signal.SIGSTOP)
     with pytest.raises(SessionBusyError):  # stopped is not dead
@@ -334,13 +288,10 @@ def test_a_phase_that_was_rolled_back_does_not_count(world):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
-def test_of_six_processes_that_start_in_one_instant_exactly_one_goes_on(url, world):
+def test_of_six_processes_that_start_in_one_instant_exactly_one_goes_on(url, world, processes):
     rounds = 40
     world.store.release_lease(world.lease)
-    out, _ = spawn(RACE, url, world.id, str(rounds)).communicate()
-    answers = [int(word) for word in out.split()]
-    assert answers[6 * rounds :] == [0] * 6
-    won = [[epoch for epoch in answers[6 * turn : 6 * turn + 6] if epoch] for turn in range(rounds)]
+    won = processes.race(url, rounds, [world.id] * 6)
     assert [len(epochs) for epochs in won] == [1] * rounds
     first = world.lease.epoch + 1
     assert [epochs[0] for epochs in won] == list(range(first, first + rounds))

@@ -2,53 +2,15 @@
 
 import dataclasses
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-import lethe_core
 from lethe_core.errors import SeriesBusyError
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.serial import decode_state, encode_state
 from lethe_core.graph.session_state import SessionPatch
 
 OWNER = "elsewhere/1/x/"
-
-# As in test_lease: forked before any store is opened. Each racer has a session of its own in one series.
-RACE = """
-import multiprocessing, sys
-from lethe_core.adapters.stores import open_store
-from lethe_core.adapters.stores.owner import make_owner
-from lethe_core.errors import SeriesBusyError
-url, rounds = sys.argv[1], int(sys.argv[2])
-context = multiprocessing.get_context("fork")
-barrier, won = context.Barrier(5), context.Array("i", 5 * rounds)
-
-def race(racer):
-    store, owner = open_store(url), make_owner()
-    for turn in range(rounds):
-        lease = None
-        barrier.wait()
-        try:
-            lease = store.acquire_lease(f"s-{racer}", owner, force=True)
-            won[5 * turn + racer] = 1
-        except SeriesBusyError:
-            pass
-        barrier.wait()
-        if lease:
-            store.release_lease(lease)
-    store.close()
-
-racers = [context.Process(target=race, args=(number,)) for number in range(5)]
-for racer in racers:
-    racer.start()
-for racer in racers:
-    racer.join()
-print(*won[:], *(racer.exitcode for racer in racers))
-"""
 
 
 def add(store, new_world, name, series):
@@ -99,21 +61,14 @@ def test_a_turn_that_has_run_out_is_taken(store, new_world):
 
 
 @pytest.mark.timeout(120)
-def test_of_several_runs_of_a_series_that_start_at_once_exactly_one_has_the_turn(url, store, new_world):
+def test_of_several_runs_of_a_series_that_start_at_once_exactly_one_has_the_turn(
+    url, store, new_world, processes
+):
     for racer in range(5):
         add(store, new_world, f"s-{racer}", "rail")
     rounds = 8
-    ended = subprocess.run(
-        [sys.executable, "-c", RACE, url, str(rounds)],
-        env=os.environ | {"PYTHONPATH": str(Path(lethe_core.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    numbers = [int(word) for word in ended.stdout.split()]
-    won, exits = numbers[: 5 * rounds], numbers[5 * rounds :]
-    assert exits == [0] * 5, ended.stderr
-    assert [sum(won[5 * turn : 5 * turn + 5]) for turn in range(rounds)] == [1] * rounds
+    won = processes.race(url, rounds, [f"s-{racer}" for racer in range(5)])
+    assert [len(epochs) for epochs in won] == [1] * rounds
 
 
 def test_a_state_from_before_there_were_series_is_read(store, new_world):
