@@ -132,6 +132,14 @@ class SkippedSource:
 
 
 @dataclass(frozen=True, slots=True)
+class SimilarMark:
+    """How far SIMILAR_TO has been compared: written with the edges that came of it."""
+
+    sequence: int  # of evidence: every pair up to here
+    threshold: float  # cosine
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """All that a session knows beside its nodes and edges."""
 
@@ -167,6 +175,7 @@ class SessionState:
     known_searches: tuple[KnownSearch, ...] = ()  # of former runs, as long as the sources are the same
     source_state: str = ""  # a digest of what there was to search; empty when nobody can tell
     n_findings: int = 0  # of its report, once it has ended
+    similar: SimilarMark | None = None  # None: nothing was compared, or by a Lethe that kept no mark
     created_at: float = 0.0
     updated_at: float = 0.0
 
@@ -220,6 +229,7 @@ class SessionPatch:
     known_searches: tuple[KnownSearch, ...] | Keep = KEEP
     source_state: str | Keep = KEEP
     n_findings: int | Keep = KEEP
+    similar: SimilarMark | Keep | None = KEEP
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from lethe_core.graph.session_state import (
     SessionPatch,
     SessionState,
     SessionStatus,
+    SimilarMark,
 )
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.store import Transaction
@@ -78,6 +79,11 @@ def follow(session: SessionHandle) -> None:
     with session.write() as tx:
         if plan.nodes or plan.fresh:
             take_over(tx, plan, TaskNode(KNOWN_BEFORE, KNOWN_BEFORE, vector))
+            # All lie beneath one task: of a session's first evidence no pair is left to be compared.
+            mark = SimilarMark(
+                len(plan.nodes) + len(plan.fresh), session.deps.embedder.profile.similar_threshold
+            )
+            patch = replace(patch, similar=mark)
         tx.update_session(patch)
 
 

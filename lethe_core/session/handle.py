@@ -37,7 +37,7 @@ class Caches:
     """What is derived from the graph and kept current with it; made anew, it would be the same."""
 
     subspace: EvidenceSubspace
-    compared: Compared | None = None  # None: nothing yet in this process
+    compared: Compared | None = None  # None: nothing yet in this process; the state says what others did
     block_tokens: dict[NodeId, int] = field(default_factory=dict)
     query_vectors: dict[str, Vector] = field(default_factory=dict)
     lexicon: SessionLexicon = field(default_factory=SessionLexicon)

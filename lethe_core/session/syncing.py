@@ -10,13 +10,13 @@ import numpy as np
 
 from lethe_core.graph.nodes import Edge, NodeId
 from lethe_core.graph.patches import EvidencePatch
-from lethe_core.graph.session_state import SessionPatch
+from lethe_core.graph.session_state import SessionPatch, SimilarMark
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.graph.store import Transaction
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.record import Step, next_step
 from lethe_core.similar.nli import NliModel, NliRelations, classify_edges
-from lethe_core.similar.plan import SimilarPlan, prepare_similar_sync
+from lethe_core.similar.plan import Compared, SimilarPlan, prepare_similar_sync
 from lethe_core.similar.refine import RelatedEvidence, refined_strengths
 
 _EPSILON = 1e-9  # a strength that moves by less has not moved
@@ -29,20 +29,26 @@ def sync_similar(session: SessionHandle, *, final: bool = False) -> int:
     """
     if not final and next_step(session.state.phase) is not Step.SYNC:
         return 0
-    plan = prepare_similar_sync(
-        session.snapshot,
-        session.deps.embedder.profile.similar_threshold,
-        compared=session.caches.compared,
-    )
+    threshold = session.deps.embedder.profile.similar_threshold
+    plan = prepare_similar_sync(session.snapshot, threshold, compared=_compared(session, threshold))
     plan = enrich_plan_with_nli(plan, session.snapshot, session.deps.nli)
     with session.write() as tx:
         commit_similar_sync(tx, plan)
         refined = refine_strengths_nli(tx, session.snapshot, plan)
+        patch = SessionPatch(similar=SimilarMark(plan.compared.sequence, threshold))
         if not final:
-            record = replace(session.record, synced=True, reweighted=refined)
-            tx.update_session(SessionPatch(phase=record))
+            patch = replace(patch, phase=replace(session.record, synced=True, reweighted=refined))
+        tx.update_session(patch)
     session.caches.compared = plan.compared
     return len(plan.upserts) + len(plan.deletions)
+
+
+def _compared(session: SessionHandle, threshold: float) -> Compared:
+    """What need not be compared again; a threshold that moved since makes everything new."""
+    mark = session.state.similar
+    if mark is None or mark.threshold != threshold:
+        return Compared()
+    return session.caches.compared or Compared(mark.sequence)
 
 
 def enrich_plan_with_nli(plan: SimilarPlan, snapshot: GraphSnapshot, nli: NliModel | None) -> SimilarPlan:

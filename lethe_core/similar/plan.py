@@ -1,7 +1,8 @@
 """What SIMILAR_TO is to become: the pairs that should be joined against those that are (algorithms.md 6).
 
 The first of the four phases: it reads the graph and changes nothing. What was compared before is not
-compared again: a plan says how far it has seen the graph, and the next one takes up from there.
+compared again: a plan says how far it has seen the graph, and the next one takes up from there, in this
+process or in another: what has been compared lies in the store together with its edges.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,8 +22,8 @@ _SAME = 1e-6  # a cosine that differs by less is the same: older sessions' were 
 class Compared:
     """How far the evidence of a snapshot has been compared and its edges committed."""
 
-    rows: int = 0  # of the evidence's table
-    changes: int = 0  # of the snapshot's
+    sequence: int = 0  # of evidence: every pair up to here; 0: none
+    changes: int | None = None  # of the snapshot's; None: it has been read from a store since
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,17 @@ class SimilarPlan:
 
 
 def prepare_similar_sync(
-    snapshot: GraphSnapshot, threshold: float, *, compared: Compared | None = None
+    snapshot: GraphSnapshot, threshold: float, *, compared: Compared = Compared()
 ) -> SimilarPlan:
     """Compare the pairs that should be joined with those that are.
 
-    threshold: cosine in (0, 1], the profile's. compared: of the last plan for this snapshot that was
-    committed; None: everything is compared. Evidence that came since is compared with all, and evidence that
-    another task has found since; tasks are few and are compared anew each time. The plan leads to the same
-    edges either way, to the bit.
+    threshold: cosine in (0, 1], the profile's. compared: of the last plan for this graph that was committed,
+    made with the same threshold. Evidence that came since is compared with all; evidence that another task
+    has found since is alike to less than before; tasks are few and are compared anew each time. The plan
+    leads to the same edges whatever was compared before, to the bit.
     """
-    new = _evidence_to_compare(snapshot, compared)
+    table = snapshot.table
+    first = int(np.searchsorted(table.sequences, compared.sequence, side="right"))
     tasks = list(snapshot.tasks.values())
     wanted = _pairs(
         tasks,
@@ -52,13 +54,12 @@ def prepare_similar_sync(
         [_parents_of_task(snapshot, task) for task in tasks],
         threshold,
     )
-    wanted |= _evidence_pairs(snapshot, threshold, new)
-    if new is None:
-        present = {key: edge for key, edge in snapshot.edges.items() if key[0] is EdgeType.SIMILAR_TO}
-    else:
-        nodes = snapshot.table.nodes
-        ends = [*(task.id for task in tasks), *(nodes[row].id for row in new.tolist())]
-        present = {edge.key: edge for edge in _similar_at(snapshot, ends)}
+    wanted |= _evidence_pairs(snapshot, threshold, first)
+    ends = [node.id for node in (*tasks, *table.nodes[first:])]
+    present = {edge.key: edge for edge in _similar_at(snapshot, ends)}
+    # No pair loses a parent: of what was compared before, some may be joined no longer, and nothing is new.
+    again = _similar_at(snapshot, _found_again(snapshot, compared))
+    present |= {edge.key: edge for edge in again if _one_parent(snapshot, edge)}
     upserts = tuple(
         Edge(*key, similarity=Similarity(cosine=cosine))
         for key, cosine in wanted.items()
@@ -71,27 +72,27 @@ def prepare_similar_sync(
         for key, edge in present.items()
         if key not in wanted and not _superseded(snapshot, edge) and not _taken_over(snapshot, edge)
     )
-    return SimilarPlan(upserts, deletions, Compared(len(snapshot.table), len(snapshot.changes)))
+    last = int(table.sequences[-1]) if len(table) else 0
+    return SimilarPlan(upserts, deletions, Compared(last, len(snapshot.changes)))
 
 
-def _evidence_to_compare(snapshot: GraphSnapshot, compared: Compared | None) -> IntArray | None:
-    """Rows that are new or have another parent since; None for all."""
-    if compared is None:
-        return None
-    table = snapshot.table
-    rows = set(range(compared.rows, len(table)))
-    for delta in snapshot.changes[compared.changes :]:
-        rows |= {table.row(edge.target) for edge in delta.edges if edge.type is EdgeType.PRODUCED}
-    return np.array(sorted(rows), dtype=np.int64)
+def _found_again(snapshot: GraphSnapshot, compared: Compared) -> Iterable[NodeId]:
+    """Evidence that may have another parent since."""
+    if compared.changes is None:
+        # Nothing says when a parent came, but the first came with the node.
+        return [node for node in snapshot.evidence if len(snapshot.producers(node)) > 1]
+    new = snapshot.changes[compared.changes :]
+    edges = (edge for delta in new for edge in delta.edges)
+    return dict.fromkeys(edge.target for edge in edges if edge.type is EdgeType.PRODUCED)
 
 
-def _evidence_pairs(snapshot: GraphSnapshot, threshold: float, new: IntArray | None) -> dict[EdgeKey, float]:
+def _evidence_pairs(snapshot: GraphSnapshot, threshold: float, first: int) -> dict[EdgeKey, float]:
+    """The pairs with an end in the rows from first on."""
     table = snapshot.table
     live = np.flatnonzero(table.live)
-    if new is not None:
-        new = np.flatnonzero(np.isin(live, new))
-        if not new.size:
-            return {}
+    new = np.flatnonzero(live >= first) if first else None
+    if new is not None and not new.size:
+        return {}
     nodes = [table.nodes[row] for row in live.tolist()]
     vectors = table.vectors if live.size == len(table) else table.vectors[live]
     return _pairs(nodes, vectors, [snapshot.producers(node.id) for node in nodes], threshold, new)
@@ -143,6 +144,10 @@ def _superseded(snapshot: GraphSnapshot, edge: Edge) -> bool:
 def _taken_over(snapshot: GraphSnapshot, edge: Edge) -> bool:
     ends = (snapshot.evidence.get(edge.source), snapshot.evidence.get(edge.target))
     return all(node is not None and node.origin_id for node in ends)
+
+
+def _one_parent(snapshot: GraphSnapshot, edge: Edge) -> bool:
+    return not frozenset(snapshot.producers(edge.source)).isdisjoint(snapshot.producers(edge.target))
 
 
 def _same_cosine(edge: Edge, cosine: float) -> bool:

@@ -1,6 +1,7 @@
 """Every store: sessions, their own state, and that none sees another."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from lethe_core.errors import (
 from lethe_core.graph.nodes import Edge, EdgeType, SessionId, TaskNode, TaskStatus
 from lethe_core.graph.outline import Outline, OutlinedClaim, OutlinedSource
 from lethe_core.graph.patches import TaskPatch
+from lethe_core.graph.serial import decode_state, encode_state
 from lethe_core.graph.session_state import (
     KEEP,
     AnswerRecord,
@@ -27,6 +29,7 @@ from lethe_core.graph.session_state import (
     SearchRecord,
     SessionPatch,
     SessionStatus,
+    SimilarMark,
     SkippedSource,
     TaskNote,
     ToolCall,
@@ -107,6 +110,7 @@ FULL = SessionPatch(
     known_searches=(KnownSearch("which fare", "fare 2024", CallOutcome.NEW),),
     source_state="5ca1ab1e",
     n_findings=7,
+    similar=SimilarMark(12, 0.1 + 0.2),
 )
 PHASE = PhaseRecord(
     iteration=5,
@@ -143,6 +147,13 @@ def test_state_comes_back_as_it_was_written_in_value_and_type(url, store, new_wo
         if value is not KEEP:
             assert getattr(loaded, field.name) == value
     assert loaded.phase == PHASE
+
+
+def test_a_state_from_before_there_was_a_mark_says_that_nothing_was_compared(world):
+    world.write(lambda tx: tx.update_session(FULL))
+    values = json.loads(encode_state(world.store.load_session(world.id)))
+    del values["similar"]
+    assert decode_state(json.dumps(values)).similar is None
 
 
 def test_a_patch_leaves_alone_what_it_does_not_name(world):
