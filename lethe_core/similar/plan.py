@@ -55,7 +55,7 @@ def prepare_similar_sync(
         threshold,
     )
     wanted |= _evidence_pairs(snapshot, threshold, first)
-    ends = [node.id for node in (*tasks, *table.nodes[first:])]
+    ends = [*(task.id for task in tasks), *(node.id for node in table.nodes[first:])]
     present = {edge.key: edge for edge in _similar_at(snapshot, ends)}
     # No pair loses a parent: of what was compared before, some may be joined no longer, and nothing is new.
     again = _similar_at(snapshot, _found_again(snapshot, compared))
