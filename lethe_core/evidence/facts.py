@@ -51,6 +51,7 @@ _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th", "er", "ème", "º"})
 _BEHIND = re.compile(r"[ ]?([^\W\d_]{3,40})")
 _SYLLABIC = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # written without spaces
 _DIGIT_BESIDE = re.compile(rf"(?<={_SYLLABIC})(?=\d)|(?<=\d)(?={_SYLLABIC})")
+_DIGIT = re.compile(r"\d")
 _FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
 
 
@@ -99,14 +100,16 @@ def numbers(text: str, *, words: bool = False) -> tuple[str, ...]:
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The numbers of a text with what they count, in order; dates are none."""
     text = _normal(text)
+    if not _DIGIT.search(text):
+        return ()
     found: list[Quantity] = []
     prefix, edge = "", 0
     for token in _tokens(text):
         if isinstance(token, WrittenDate):
             prefix = ""
             continue
-        prefix = prefix if token.start() - edge <= 1 else ""
         if token["number"]:
+            prefix = prefix if token.start() - edge <= 1 else ""
             number, unit, behind = _measure(token, prefix)
             found.append(Quantity(number, unit or prefix or _counted(text, token.end(), behind)))
             prefix = ""

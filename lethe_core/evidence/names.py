@@ -7,7 +7,6 @@ guard, which must rather see too many, facts.py takes every capitalised word.
 """
 
 import re
-from dataclasses import dataclass
 
 from lethe_core.evidence.lexicon import FUNCTION_WORDS, NUMBER_WORDS, POLARITY
 from lethe_core.evidence.written_dates import MONTHS
@@ -23,27 +22,20 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _LONGEST = 8  # words of one name; a line all in capitals is a heading, not a name
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
-    text: str
-    start: int
-    end: int
-
-
 def names(text: str) -> tuple[str, ...]:
     """The names in a text, each once, in the order in which they first appear."""
-    words = [_Word(match[0], *match.span()) for match in _WORD.finditer(text)]
+    words = list(_WORD.finditer(text))
     phrases: list[tuple[str, bool]] = []  # and whether it is one plain word at a sentence's head
     index = 0
     while index < len(words):
-        if not _capital(words[index].text):
+        if not _capital(words[index][0]):
             index += 1
             continue
         last = _end_of_name(text, words, index)
         doubtful = (
-            last == index and heads_sentence(text, words[index].start) and words[index].text[1:].islower()
+            last == index and heads_sentence(text, words[index].start()) and words[index][0][1:].islower()
         )
-        phrase = _POSSESSIVE.sub("", text[words[index].start : words[last].end])
+        phrase = _POSSESSIVE.sub("", text[words[index].start() : words[last].end()])
         if last - index < _LONGEST:
             phrases.append((phrase, doubtful))
         index = last + 1
@@ -52,40 +44,40 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kept))
 
 
-def _end_of_name(text: str, words: list[_Word], first: int) -> int:
+def _end_of_name(text: str, words: list[re.Match[str]], first: int) -> int:
     last = first
     while last + 1 < len(words) and _joined(text, words[last], words[last + 1]):
         following = last + 1
-        if words[following].text.lower() in _CONNECTORS:
+        if words[following][0].lower() in _CONNECTORS:
             # At most two connectors, and a capital behind them: "Bank of the West".
             behind = following + 1
-            if behind < len(words) and words[behind].text.lower() in _CONNECTORS:
+            if behind < len(words) and words[behind][0].lower() in _CONNECTORS:
                 behind += 1
-            if behind >= len(words) or not _capital(words[behind].text):
+            if behind >= len(words) or not _capital(words[behind][0]):
                 break
             if any(not _joined(text, words[i], words[i + 1]) for i in range(following, behind)):
                 break
             following = behind
-        elif not _capital(words[following].text) and not _letter(words[following].text):
+        elif not _capital(words[following][0]) and not _letter(words[following][0]):
             break
         last = following
     return last
 
 
-def _joined(text: str, left: _Word, right: _Word) -> bool:
-    gap = text[left.end : right.start]
-    if gap in (". ", ".") and (len(left.text) == 1 or left.text.lower() in _TITLES):
+def _joined(text: str, left: re.Match[str], right: re.Match[str]) -> bool:
+    gap = text[left.end() : right.start()]
+    if gap in (". ", ".") and (len(left[0]) == 1 or left[0].lower() in _TITLES):
         return True
     return gap in (" ", "\u00a0", " & ")
 
 
 def _capital(word: str) -> bool:
+    if word == word.lower():
+        return False
     lowered = _POSSESSIVE.sub("", word).lower()
     if lowered in FUNCTION_WORDS or lowered in POLARITY or lowered in NUMBER_WORDS:
         return len(word) > 1 and word.isupper()
-    if lowered in _WEEKDAYS or (lowered in MONTHS and len(lowered) > 2):
-        return False
-    return word != word.lower()
+    return lowered not in _WEEKDAYS and not (lowered in MONTHS and len(lowered) > 2)
 
 
 def _letter(word: str) -> bool:
