@@ -22,10 +22,10 @@ class Parents:
 
     def first(self, rows: IntArray) -> IntArray:
         """The lowest parent of each row, (p,); -1 for a row without any."""
-        for row in np.unique(rows[self._count[rows] < 0]).tolist():
-            own = self._parents[row]
-            self._count[row] = len(own)
-            self._first[row] = min(own, default=-1)
+        unseen = np.unique(rows[self._count[rows] < 0])
+        own = [self._parents[row] for row in unseen.tolist()]
+        self._count[unseen] = [len(parents) for parents in own]
+        self._first[unseen] = [min(parents, default=-1) for parents in own]
         return self._first[rows]
 
     def in_order(self, order: IntArray) -> "Parents":
