@@ -12,13 +12,14 @@ from lethe_core.din.cited import cited_ids
 from lethe_core.errors import SeriesBusyError, SessionMismatchError, SessionNotFoundError
 from lethe_core.graph.integrity import problems_of
 from lethe_core.graph.nodes import EdgeType, EvidenceKind, NodeId, SessionId, TaskStatus
-from lethe_core.graph.session_state import SessionState, SessionStatus
+from lethe_core.graph.session_state import SessionState, SessionStatus, SimilarMark
 from lethe_core.report.document import Report
 from lethe_core.report.markdown import render_markdown
 from lethe_core.session import following
 from lethe_core.session.finishing import close_session, draft_report
 from lethe_core.session.following import last_good
 from lethe_core.session.reporting import stored_report
+from lethe_core.similar.plan import prepare_similar_sync
 
 BRIDGE = "tarn-bridge.md"
 
@@ -81,6 +82,19 @@ def test_the_evidence_is_taken_over_with_its_edges_and_the_tasks_are_not(world: 
     assert len(now.tasks) == 2
     assert now.children(now.root.id) == []
     assert problems_of(driver.session.deps.store.dump_session(SessionId("s-second"))) == []
+
+
+def test_of_what_was_taken_over_nothing_is_compared_again_and_nothing_would_be_found(world: Any) -> None:
+    run(world, "s-first")
+    change(world, BRIDGE, "412", "415")
+    driver = world.open(name="s-second", series="tarn")
+    state, snapshot = driver.session.state, driver.session.snapshot
+    threshold = driver.session.deps.embedder.profile.similar_threshold
+    assert any(not node.origin_id for node in snapshot.evidence.values())  # what the changed file says anew
+    assert state.similar == SimilarMark(len(snapshot.evidence), threshold)
+    assert max(node.sequence for node in snapshot.evidence.values()) == state.similar.sequence
+    whole = prepare_similar_sync(snapshot, threshold)
+    assert not [edge for edge in (*whole.upserts, *whole.deletions) if edge.source in snapshot.evidence]
 
 
 def test_a_synthesis_cites_what_lies_in_its_own_session(world: Any) -> None:
