@@ -32,6 +32,8 @@ _SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
 # Every repetition is bounded or possessive: hostile digits must not make it quadratic.
 _TOKEN = re.compile(
     r"(?P<skip>\b[Nn][or]s?\.[ ]?(?=\d))"
+    # Before the numbers, which begin otherwise: most of a text is words.
+    r"|(?P<word>[^\W\d_](?:\w|['’.-](?=[^\W_]))*+)"
     r"|(?P<sign>(?<![\w)\]%])[-−–](?=\.?\d))?(?P<number>"
     r"\d{1,3}(?:,\d{3}){1,9}(?!\d)(?:\.\d+)?"  # 1,234.5
     r"|\d{1,2}(?:,\d\d){1,6},\d{3}(?!\d)"  # 12,34,567
@@ -42,7 +44,6 @@ _TOKEN = re.compile(
     r"|\d++[.,]\d++|\d++|(?<![\w.])\.\d++)"
     rf"(?:[ -]?(?P<scale>(?i:{_SCALE}))(?![^\W_]))?"
     r"(?:[ ]?(?P<unit>[Pp]er[ ]cent|°?[^\W\d_]{1,40}+(?:/[^\W\d_]{1,9})?[23]?|[%‰°$€£¥₹₩])(?!\w|['’]\w))?"
-    r"|(?P<word>[^\W\d_](?:\w|['’.-](?=[^\W_]))*+)"
     r"|(?P<symbol>[%‰°$€£¥₹₩])"
 )
 _CONTRACTION = re.compile(r"n['’]t$|^cant$|^wont$", re.IGNORECASE)
