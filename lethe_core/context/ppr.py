@@ -186,7 +186,7 @@ def _with_degrees(weights: WeightMatrix) -> tuple[WeightMatrix, FloatArray]:
         raise ConfigError(f"a weight is {worst}, must be finite and not negative")
     n = weights.shape[0]
     degrees = np.asarray(weights @ np.ones(n), dtype=np.float64)
-    columns = np.bincount(weights.indices, weights=data, minlength=n) if len(data) else np.zeros(n)
+    columns = np.asarray(weights.T @ np.ones(n), dtype=np.float64)
     if not np.allclose(degrees, columns, rtol=1e-9, atol=0.0):
         worst = int(np.argmax(np.abs(degrees - columns)))
         raise ConfigError(
