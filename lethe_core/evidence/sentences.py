@@ -117,7 +117,7 @@ def _prose_cuts(text: str, start: int, end: int) -> Iterator[int]:
     prose = text[start:end]
     shadow = prose if prose.isascii() else prose.translate(_TO_ASCII)
     cuts = {int(boundary["end_index"]) for boundary in sentencex.get_sentence_boundaries("en", shadow)}
-    cuts = {end.end() if (end := _EMPHASIS_END.match(shadow, cut)) else cut for cut in cuts}
+    cuts = {marks.end() if (marks := _EMPHASIS_END.match(shadow, cut)) else cut for cut in cuts}
     cuts = {cut for cut in cuts if 0 < cut < len(prose) and not _joined(shadow, cut)}
     cuts.update(match.end() for match in _AFTER_UNIT.finditer(shadow) if _is_unit(match["unit"]))
     if not prose.isascii():
