@@ -27,7 +27,7 @@ from flows.restarts import await_former_process
 from flows.run_log import core_logged
 from flows.series import await_turn, overtaken, tell_changes
 from flows.states import asked_to_stop, cancel_requested, final_state
-from flows.watching import on_assembly, on_index, on_progress, watched
+from flows.watching import on_assembly, on_check, on_index, on_progress, watched
 from lethe_core.adapters.bootstrap import session_deps
 from lethe_core.adapters.reports import write_report
 from lethe_core.adapters.stores.owner import make_owner
@@ -225,6 +225,9 @@ def _check_model(deps: SessionDeps) -> str:
     """One request before anything is spent; a refused key ends the run, a server that is silent or answers
     what is no completion only its iterations. Returns what is wrong.
     """
+    if not deps.reasoner.extractive:  # which has nobody to ask
+        on_check(deps.reasoner.name)
+        get_run_logger().info("asking the model server whether it answers")
     try:
         deps.reasoner.check()
     except ModelError as error:

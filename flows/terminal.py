@@ -24,6 +24,7 @@ class Display(Protocol):
     """A watcher of a run (``flows.watching``) that is also told other things."""
 
     def say(self, text: str) -> None: ...
+    def checking(self, model: str) -> None: ...
     def indexing(self, done: int, total: int, name: str) -> None: ...
     def iteration(self, progress: "Progress") -> None: ...
     def assembling(self) -> None: ...
@@ -50,6 +51,7 @@ class QuietDisplay:
     """Says nothing."""
 
     def say(self, text: str) -> None: ...
+    def checking(self, model: str) -> None: ...
     def indexing(self, done: int, total: int, name: str) -> None: ...
     def iteration(self, progress: "Progress") -> None: ...
     def assembling(self) -> None: ...
@@ -67,6 +69,9 @@ class PlainDisplay:
 
     def say(self, text: str) -> None:
         write_line(text)
+
+    def checking(self, model: str) -> None:
+        write_line(f"asking the model server whether it answers ({shown(model, 60)})")
 
     def indexing(self, done: int, total: int, name: str) -> None:
         now = time.monotonic()
@@ -122,6 +127,9 @@ class LiveDisplay:
         from rich.text import Text
 
         self._console.print(Text(text))
+
+    def checking(self, model: str) -> None:
+        self._doing = f"asking the model server whether it answers ({shown(model, 60)})"
 
     def indexing(self, done: int, total: int, name: str) -> None:
         self._index = (done, total, name) if done < total else None

@@ -11,6 +11,7 @@ from lethe_core.session.handle import Progress
 class Watcher(Protocol):
     """Is told what happens while a session runs, and may ask it to end."""
 
+    def checking(self, model: str) -> None: ...
     def indexing(self, done: int, total: int, name: str) -> None: ...
     def iteration(self, progress: Progress) -> None: ...
     def assembling(self) -> None: ...
@@ -38,6 +39,11 @@ def watched_by(watcher: Watcher) -> Iterator[None]:
 def watched() -> bool:
     """Whether this process runs for somebody who watches it."""
     return _current.watcher is not None
+
+
+def on_check(model: str) -> None:
+    if _current.watcher is not None:
+        _current.watcher.checking(model)
 
 
 def on_index(done: int, total: int, name: str) -> None:

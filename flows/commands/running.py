@@ -162,6 +162,10 @@ class _Watcher:
         self._run = run
         self._page = page
 
+    def checking(self, model: str) -> None:
+        self._note_page()
+        self._run.display.checking(model)
+
     def indexing(self, done: int, total: int, name: str) -> None:
         self._note_page()
         self._run.display.indexing(done, total, name)

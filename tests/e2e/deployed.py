@@ -137,11 +137,11 @@ def family(pid: int) -> set[int]:
     return found
 
 
-def kill_tree(pid: int) -> None:
-    """SIGKILL for a process and everything that it has started: as when its machine goes."""
+def kill_tree(pid: int, number: int = signal.SIGKILL) -> None:
+    """A signal for a process and all that it has started: as when its machine goes, or stands still."""
     for member in sorted(family(pid)):
         with suppress(ProcessLookupError):
-            os.kill(member, signal.SIGKILL)
+            os.kill(member, number)
 
 
 def until(

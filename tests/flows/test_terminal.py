@@ -21,12 +21,14 @@ PROGRESS = Progress(
 
 def test_plain_lines_say_an_iteration_s_task_and_what_was_found_once_each(capsys):
     display = PlainDisplay(30)
+    display.checking("qwen3-\x1b[2J8b")
     for progress in (PROGRESS, PROGRESS, replace(PROGRESS, applied=True), replace(PROGRESS, applied=True)):
         display.iteration(progress)
     display.assembling()
     captured = capsys.readouterr()
     assert captured.out == ""
-    first, second, third = captured.err.splitlines()
+    asking, first, second, third = captured.err.splitlines()
+    assert asking == "asking the model server whether it answers (qwen3-[2J8b)"
     assert first == "iteration 2 (target 30): What did[31m Ellery build?"
     assert second.startswith("  searched “Ellery lighthouse”: 4 new; searched “Farrow”: nothing new · ")
     assert "12 passages from 3 sources · 1 of 2 tasks done" in second
@@ -48,6 +50,8 @@ def test_live_picture_shows_what_is_going_on():
         display.indexing(3, 20, "folder/\x1b[2Jreport.pdf")
         assert "3 of 20" in _drawn(display, Console)
         assert "\x1b[2J" not in _drawn(display, Console)
+        display.checking("qwen3-8b")
+        assert "asking the model server whether it answers (qwen3-8b)" in _drawn(display, Console)
         display.iteration(replace(PROGRESS, applied=True))
         drawn = _drawn(display, Console)
         for words in ("iteration 2 (target 30)", "12 passages", "Ellery build?", "4 new"):

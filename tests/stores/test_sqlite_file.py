@@ -243,6 +243,22 @@ def test_a_full_disk_loses_nothing_committed_and_says_what_to_do(tmp_path, small
     store.close()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a file system to mount")
+def test_a_store_that_is_opened_on_a_full_disk_is_told_so_by_name(tmp_path, small_disk):
+    with small_disk(tmp_path / "small") as mounted:
+        if not mounted:
+            pytest.skip("only root can mount a small file system")
+        path = tmp_path / "small" / "graph.db"
+        SqliteStore(path).close()
+        with contextlib.suppress(OSError), (tmp_path / "small" / "else").open("wb", buffering=0) as file:
+            while True:
+                file.write(b"0" * 1024)
+        with pytest.raises(StoreUnavailableError, match="disk of the store is full: make room"):
+            SqliteStore(path)
+        (tmp_path / "small" / "else").unlink()
+        SqliteStore(path).close()
+
+
 # -- a hand at the file -----------------------------------------------------------------------------
 
 

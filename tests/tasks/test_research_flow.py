@@ -55,6 +55,9 @@ class Interrupting:
     act: Callable[[], None]
     at: int = 2
 
+    def checking(self, model: str) -> None:
+        pass
+
     def indexing(self, done: int, total: int, name: str) -> None:
         pass
 

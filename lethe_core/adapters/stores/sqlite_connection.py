@@ -4,11 +4,12 @@ WAL with ``synchronous=FULL``: what was committed survives a kill and a power fa
 connection under a lock (the lease is renewed from a thread of its own).
 """
 
+import shutil
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,8 @@ from lethe_core.errors import StoreError, StoreUnavailableError
 OLDEST_SQLITE: Final = (3, 37, 0)  # STRICT tables
 
 MIGRATION_SECONDS: Final = 600.0  # that another process may take to bring the store up to date
+
+FULL_BYTES: Final = 64 * 1024  # less room than what opening a store takes
 
 CACHE_KIB: Final = 32 * 1024  # SQLite's 2 MB spill in the middle of a transaction of some 1,000 nodes
 
@@ -187,8 +190,17 @@ def _primary(error: sqlite3.Error) -> int:
     return (code or 0) & 0xFF
 
 
+def _no_room(path: Path) -> bool:
+    with suppress(OSError):
+        return shutil.disk_usage(path.parent).free < FULL_BYTES
+    return False
+
+
 def _translated(error: sqlite3.Error, path: Path, busy_seconds: float) -> StoreError:
     """What happened, where, and what to do; nothing that was committed is lost by any of these."""
+    code = _primary(error)
+    if code == sqlite3.SQLITE_IOERR and _no_room(path):
+        code = sqlite3.SQLITE_FULL  # opening a store makes files beside it, whose failure is called otherwise
     what = {
         sqlite3.SQLITE_FULL: "the disk of the store is full: make room and run again",
         sqlite3.SQLITE_READONLY: "the store cannot be written: check the rights on the file and its folder",
@@ -200,7 +212,7 @@ def _translated(error: sqlite3.Error, path: Path, busy_seconds: float) -> StoreE
         sqlite3.SQLITE_NOTADB: "the file is no store: choose another --store, or restore a backup of it",
         sqlite3.SQLITE_CORRUPT: "the store is damaged or cut short: restore a backup of it, or choose "
         "another --store",
-    }.get(_primary(error))
+    }.get(code)
     if what is None:
         return StoreError(f"the store {path} failed: {error}")
     return StoreUnavailableError(f"{what} ({path}; {error})")
