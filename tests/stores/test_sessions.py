@@ -153,7 +153,7 @@ def test_a_state_from_before_there_was_a_mark_says_that_nothing_was_compared(wor
     world.write(lambda tx: tx.update_session(FULL))
     values = json.loads(encode_state(world.store.load_session(world.id)))
     del values["similar"]
-    assert decode_state(json.dumps(values)).similar is None
+    assert decode_state(json.dumps(values), world.id).similar is None
 
 
 def test_a_patch_leaves_alone_what_it_does_not_name(world):
