@@ -154,7 +154,7 @@ def test_no_prose_is_bought_unless_the_session_came_to_its_end(world: Any) -> No
         "model_unavailable",
         "error",
     )
-    assert {reason: write(driver, reason) for reason in early} == dict.fromkeys(early, [])
+    assert {reason: write(driver, reason) for reason in early} == {reason: [] for reason in early}
 
 
 def test_prose_is_due_however_the_session_came_to_its_end(world: Any) -> None:
