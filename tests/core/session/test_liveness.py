@@ -1,6 +1,8 @@
 """Nothing that could be worked on waits for ever, and nothing blocked is silent (algorithms.md 4.2)."""
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lethe_core.graph.nodes import Edge, EdgeType, NodeId, ShortId, TaskNode, TaskStatus
 from lethe_core.graph.snapshot import GraphSnapshot
@@ -91,3 +93,43 @@ def test_the_root_is_told_when_the_parent_is_not_at_work() -> None:
     revival = plan_revival(snapshot, frozenset())
     assert [listener for listener, _ in revival.notes] == ["root"]
     assert revival.reopened == ("root",)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[dict[str, TaskStatus], dict[str, str], tuple[tuple[str, str], ...]]:
+    """Up to nine tasks in a tree, the root at work, each needing any of those made before it."""
+    names = ["root", *(f"t{n}" for n in range(draw(st.integers(0, 8))))]
+    statuses = {name: draw(st.sampled_from([P, P, A, A, D, F])) for name in names}
+    statuses["root"] = draw(st.sampled_from([P, A]))
+    parents = {name: draw(st.sampled_from(names[:at])) for at, name in enumerate(names) if at}
+    needs = {
+        (name, draw(st.sampled_from(names[1:at])))
+        for at, name in enumerate(names)
+        if at > 1 and draw(st.booleans())
+    }
+    return statuses, parents, tuple(sorted(needs))
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_something_becomes_ready_unless_only_blocked_tasks_are_left(world) -> None:
+    statuses, parents, needs = world
+    told: frozenset[NodeId] = frozenset()
+    for _ in range(2 * len(statuses) + 1):
+        snapshot = graph(statuses, parents, needs)
+        plan = plan_revival(snapshot, told)
+        assert all(statuses[task] is A for task in plan.reopened)
+        assert not told.intersection(plan.noticed)  # each is told of once
+        if not plan:
+            break
+        statuses = statuses | dict.fromkeys(map(str, plan.reopened), P)
+        told |= frozenset(plan.noticed)
+    assert not plan
+    if not snapshot.ready_set():
+        # Nobody can be called back: the root itself waits for subtasks that can never be.
+        assert not [
+            task for task in selectable(snapshot) if task.status is A and not snapshot.children(task.id)
+        ]
+        blocked = blocked_tasks(snapshot)
+        assert blocked
+        assert set(blocked) <= told
