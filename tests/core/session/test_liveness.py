@@ -95,19 +95,55 @@ def test_the_root_is_told_when_the_parent_is_not_at_work() -> None:
     assert revival.reopened == ("root",)
 
 
+def test_a_task_that_needs_a_part_of_a_failed_one_is_blocked_by_it() -> None:
+    statuses = {"root": A, "a": F, "a1": P, "b": P}
+    snapshot = graph(statuses, {"a": "root", "a1": "a", "b": "root"}, (("b", "a1"),))
+    assert {task: culprit.id for task, culprit in blocked_tasks(snapshot).items()} == {"b": "a"}
+    assert revived(snapshot) == ("root",)
+
+
 @st.composite
 def worlds(draw: st.DrawFn) -> tuple[dict[str, TaskStatus], dict[str, str], tuple[tuple[str, str], ...]]:
-    """Up to nine tasks in a tree, the root at work, each needing any of those made before it."""
+    """Up to nine tasks in a tree as answers can make it, the root live.
+
+    No task is DONE above live ones, and none needs what waits for a task that it is a part of.
+    """
     names = ["root", *(f"t{n}" for n in range(draw(st.integers(0, 8))))]
-    statuses = {name: draw(st.sampled_from([P, P, A, A, D, F])) for name in names}
-    statuses["root"] = draw(st.sampled_from([P, A]))
-    parents = {name: draw(st.sampled_from(names[:at])) for at, name in enumerate(names) if at}
-    needs = {
-        (name, draw(st.sampled_from(names[1:at])))
-        for at, name in enumerate(names)
-        if at > 1 and draw(st.booleans())
-    }
-    return statuses, parents, tuple(sorted(needs))
+    statuses = {"root": draw(st.sampled_from([P, A]))}
+    parents: dict[str, str] = {}
+    waits: dict[str, set[str]] = {name: set() for name in names}  # for its parts and for what it needs
+    needs: list[tuple[str, str]] = []
+    for at, name in enumerate(names[1:], start=1):
+        parents[name] = parent = draw(st.sampled_from(names[:at]))
+        below_done = statuses[parent] is D
+        statuses[name] = draw(st.sampled_from([D, F] if below_done else [P, P, A, A, D, F]))
+        waits[parent].add(name)
+        other = draw(st.sampled_from(names[1:at])) if at > 1 and draw(st.booleans()) else ""
+        if other and name not in reached(waits, other):
+            waits[name].add(other)
+            if any(up in reached(waits, name) for up in above(parents, name)):
+                waits[name].remove(other)
+            else:
+                needs.append((name, other))
+    return statuses, parents, tuple(needs)
+
+
+def above(parents: dict[str, str], name: str) -> list[str]:
+    found = []
+    while name in parents:
+        name = parents[name]
+        found.append(name)
+    return found
+
+
+def reached(waits: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    pending = [start]
+    while pending:
+        new = waits[pending.pop()] - found
+        found |= new
+        pending += new
+    return found
 
 
 @settings(max_examples=100, deadline=None)
