@@ -113,23 +113,6 @@ def pack(
     )
 
 
-def select_diverse(
-    vectors: AnyFloats,
-    relevance: AnyFloats,
-    limit: int,
-    *,
-    required: Sequence[int] = (),
-    config: PackingConfig | None = None,
-) -> tuple[int, ...]:
-    """Choose at most ``limit`` items that are relevant and say different things, in order of choice.
-
-    vectors: (n, d) unit rows; relevance: (n,) non-negative. The same choice as ``pack`` with items of
-    one token each; required items come first and count. Raises ConfigError as ``pack`` does.
-    """
-    sizes = np.ones(len(vectors), dtype=np.int64)
-    return pack(vectors, relevance, sizes, limit, required=required, config=config).selected
-
-
 def _weighted_rows(vectors: AnyFloats, scores: AnyFloats) -> FloatArray:
     """y_i = √score_i · x_i: (n, d)."""
     rows = np.asarray(vectors, dtype=np.float64)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lethe_core.evidence.markers import Markers, is_generic, read_markers
-from lethe_core.evidence.page import Edition, Page
+from lethe_core.evidence.page import Edition
 
 _WINDOW = 32  # of many documents with one stem each is compared with so many before it, not with all
 _ALL_PAIRS = 4096  # up to here every archived one is compared with every other
@@ -61,12 +61,6 @@ class _Member:
     @property
     def aside(self) -> bool:
         return self.markers.aside or self.candidate.superseded
-
-
-def candidate_of(page: Page) -> EditionCandidate:
-    """A page as a candidate; a time of modification never decides."""
-    date = "" if page.date_source == "modified" else page.date
-    return EditionCandidate(page.address, page.title, date, says_superseded(page.text))
 
 
 def says_superseded(text: str) -> bool:

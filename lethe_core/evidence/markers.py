@@ -147,20 +147,6 @@ def stem(address: str, title: str) -> str:
     return next((part for part in (markers.stem, markers.title) if not is_generic(part)), "")
 
 
-def version_of(address: str, title: str) -> str:
-    """The version that name, folders or title give: "v2", "draft", "2024-03-11", "archive", or empty."""
-    return read_markers(address, title).label
-
-
-def period_of(address: str, title: str) -> str:
-    """The period of an issue, "2024-Q3", "2024-H1", "2024-05", "2024-W07" or "2024"; empty when none.
-
-    From the file's name, else the title, else the folders. A full date is a version, save in what
-    appears by date, such as minutes: there it is the period.
-    """
-    return read_markers(address, title).period
-
-
 def read_markers(address: str, title: str) -> Markers:
     """Read and cut out what marks an edition."""
     *folders, name = _path(address)

@@ -7,6 +7,8 @@ library ``sentencex`` decides; what it gets wrong is repaired here and nothing e
 - it panics on a no-break space and its kin after an initial, so it is shown an ASCII shadow of the
   text, of the same length;
 - it takes a unit at the end of a sentence ("… 21 m/s. The …") for an initial;
+- it leaves the end of Markdown's emphasis to the next sentence, and takes a bold head that runs into its
+  text ("**Lease.** An owner, …") for a sentence;
 - it cuts after abbreviations that take a number ("approx. 3", "Vol. 2"), inside German dates
   ("3. Mai"), behind a list's number and before lower case.
 """
@@ -39,6 +41,11 @@ _WIDE_STOP = re.compile(r"[。！？｡．]+[”’」』）】》\"']*")
 _FIELD = re.compile(r"[ \t]*[*_]{0,2}[A-Z][\w /()-]{0,40}[*_]{0,2}:[*_]{0,2}[ \t]+\S")
 _AFTER_UNIT = re.compile(
     r"(?<=\d)[ ]?(?P<unit>_[CF]|[A-Za-z]{1,4}(?:/[A-Za-z]{1,3})?)\.[\"')\]]{0,3}\s{1,9}(?=[\"'(\[]?[A-Z])"
+)
+# What ends emphasis stands behind the stop; a bold head that runs into its text is a part of its sentence.
+_EMPHASIS_END = re.compile(r"[*_]{1,3}(?=\s)[^\S\n]*")
+_RUN_IN = re.compile(
+    r"\s*(?:[-*+]\s+|\(?\d{1,3}[.)]\s+)?(?P<mark>\*\*\*?|__)(?=\S)[^*_\n]{1,60}[.:](?P=mark)\s*"
 )
 _LINE_START = re.compile(r"\n(?=[^\n])")
 
@@ -110,6 +117,7 @@ def _prose_cuts(text: str, start: int, end: int) -> Iterator[int]:
     prose = text[start:end]
     shadow = prose if prose.isascii() else prose.translate(_TO_ASCII)
     cuts = {int(boundary["end_index"]) for boundary in sentencex.get_sentence_boundaries("en", shadow)}
+    cuts = {marks.end() if (marks := _EMPHASIS_END.match(shadow, cut)) else cut for cut in cuts}
     cuts = {cut for cut in cuts if 0 < cut < len(prose) and not _joined(shadow, cut)}
     cuts.update(match.end() for match in _AFTER_UNIT.finditer(shadow) if _is_unit(match["unit"]))
     if not prose.isascii():
@@ -142,6 +150,8 @@ def _joined(prose: str, cut: int) -> bool:
         if following[0].isdigit() and _BEFORE_NUMBER.search(before):
             return True
     if following[0].islower() and before[-1] in ".…" and not before.endswith(".."):
+        return True
+    if _RUN_IN.fullmatch(prose, prose.rfind("\n", max(0, cut - 80), cut - 1) + 1, cut):
         return True
     line = max(prose.rfind("\n", max(0, cut - 40), cut - 1) + 1, 0)
     return cut - line < 12 and (line > 0 or cut < 12) and bool(_ORDINAL.fullmatch(prose[line:cut]))

@@ -42,17 +42,17 @@ def encode_state(state: SessionState) -> str:
     return text
 
 
-def decode_state(text: str) -> SessionState:
+def decode_state(text: str, session: str) -> SessionState:
     """The state that ``encode_state`` wrote; fields added since then have their defaults.
 
-    Raises StoreVersionError for text that does not hold a state.
+    session: whose it is, for the error. Raises StoreVersionError for text that does not hold a state.
     """
     try:
         return _STATE.validate_python(json.loads(text))
     except (ValidationError, ValueError) as error:
         raise StoreVersionError(
-            f"a session's state cannot be read ({str(error).splitlines()[0]}): it was written by another "
-            "version of Lethe, or changed by hand"
+            f"the state of session {session} cannot be read ({str(error).splitlines()[0]}): it was "
+            "written by another version of Lethe, or changed by hand"
         ) from error
 
 

@@ -68,8 +68,11 @@ def is_about(
 
 
 def has_figure(question: Question, text: str, header: str = "") -> bool:
-    """Whether a text has a figure in a unit that the question asks for."""
-    return any(clause.wanted.units and fits(text, clause.wanted, header) for clause in question.clauses)
+    """Whether a text has a figure in a unit that the question asks for, or names one of several."""
+    return any(
+        (clause.wanted.units or clause.wanted.kind == "which") and fits(text, clause.wanted, header)
+        for clause in question.clauses
+    )
 
 
 def likeness(

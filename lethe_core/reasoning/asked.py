@@ -11,7 +11,7 @@ from typing import Literal
 
 from lethe_core.reasoning.terms import MONTHS, fold, names, words
 
-AnswerKind = Literal["date", "time", "number", "count", "who", "where", "other"]
+AnswerKind = Literal["date", "time", "number", "count", "who", "where", "which", "other"]
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTH = "|".join(sorted(MONTHS))
@@ -138,6 +138,7 @@ _ASKS_NUMBER = re.compile(
 )
 _ASKS_COUNT = re.compile(r"\bhow many (\w+)", re.I)
 _ASKS_WHO = re.compile(r"\b(?:who|whom|whose)\b", re.I)
+_ASKS_WHICH = re.compile(r"\bwhich (?:one )?of (?:the|these|those|its|their|our|your|his|her)\b", re.I)
 _ASKS_WHERE = re.compile(
     r"\b(?:where|(?:what|which) (?:city|country|state|town|place|county|province|location))\b", re.I
 )
@@ -161,6 +162,8 @@ def wanted(question: str) -> Wanted:
         return Wanted("who", frozenset())
     if _ASKS_WHERE.search(question):
         return Wanted("where", frozenset())
+    if _ASKS_WHICH.search(question):
+        return Wanted("which", frozenset())
     return Wanted("other", frozenset())
 
 
@@ -184,6 +187,6 @@ def fits(text: str, want: Wanted, header: str = "") -> bool:
         # A sum of money or the day of a month counts nothing.
         told = {quantity.unit for quantity in quantities(_DATE.sub("", text))}
         return bool(told & _COUNTS) or bool(_NUMERAL.search(text))
-    if want.kind in ("who", "where"):
+    if want.kind in ("who", "where", "which"):
         return bool(names(text))
     return True

@@ -15,9 +15,19 @@ from lethe_core.reasoning.terms import STOP, fold, stem, words
 
 Kin = Mapping[str, Mapping[str, float]]
 
+# A season is told by its months (the north's: a document's date is a month's, and who asks says "summer").
+SEASONS = {
+    "spring": ("march", "april", "may"),
+    "summer": ("june", "july", "august"),
+    "autumn": ("september", "october", "november"),
+    "fall": ("september", "october", "november"),
+    "winter": ("december", "january", "february"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class KinConfig:
+    month: float = 0.8  # of a month for its season
     floor: float = 0.5  # cosine less the background's; lower, and words of the same field begin to match
 
 
@@ -51,6 +61,7 @@ def kin_of(
             for i in np.flatnonzero(margins[row] >= config.floor)
             if stems[i] != term
         }
+        near |= {stem(m): config.month for m in SEASONS.get(wanted[term], ()) if stem(m) in vocabulary}
         if near:
             found[term] = near
     return found
@@ -61,7 +72,7 @@ def _forms(texts: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         for word in words(text):
-            lowered = fold(word)
+            lowered = fold(word).replace("’", "'").removesuffix("'s")
             if len(lowered) > 2 and lowered not in STOP and lowered.isalpha():
                 found.setdefault(stem(word), lowered)
     return found

@@ -104,8 +104,9 @@ def _without_idle(
 
 
 def _can_answer(question: Question, piece: Candidate) -> bool:
+    # Of "which of the bells" one piece is the answer: that others name something makes none of them.
     return any(
-        clause.wanted.kind != "other" and fits(piece.text, clause.wanted, piece.header)
+        clause.wanted.kind not in ("other", "which") and fits(piece.text, clause.wanted, piece.header)
         for clause in question.clauses
     )
 
@@ -259,7 +260,7 @@ def _of_what_is_meant(
     question: Question,
 ) -> list[int]:
     """For "how powerful is it": the pieces with such a figure that name what an earlier clause's piece
-    names and the question does not."""
+    names and the question does not. A thing may be called "No. 17", whose name is read as 17."""
     if not earlier or not clause.wanted.units or not _PRONOUN.search(clause.text):
         return []
     asked = set(question.terms)
@@ -267,7 +268,9 @@ def _of_what_is_meant(
         key
         for i in earlier
         for name in names(pieces[i].text)
-        if (key := frozenset(name_key(name))) and not key & asked and not any(t.isdigit() for t in key)
+        if (key := frozenset(name_key(name)))
+        and not key & asked
+        and (name.isdigit() or not any(t.isdigit() for t in key))
     ]
     return [i for i in fitting if any(key <= pieces[i].own for key in keys)]
 

@@ -11,6 +11,8 @@ from functools import lru_cache
 
 # A form of address, not a verb: "Miss Veale" misses nothing.
 _ADDRESS = re.compile(r"\b(?:Miss|Mister|Mr|Mrs|Ms|Sir|Dame)\.? (?=[A-ZÀ-ÖØ-Þ])")
+# A way of saying "is", not something that turned, proved or happened.
+_BEING = re.compile(r"\b(?:turn(?:s|ed)?|came|prove[sd]?|happen(?:s|ed)?) (?:out )?to be\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’.\-/][^\W_]+)*", re.UNICODE)
 MONTHS = frozenset(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
@@ -94,7 +96,7 @@ def content(text: str) -> list[str]:
     """Stems of the content words, in order, each as often as it occurs."""
     return [
         stem(word)
-        for word in words(_ADDRESS.sub("", text))
+        for word in words(_BEING.sub(" ", _ADDRESS.sub("", text)))
         if fold(word).replace("’", "'") not in STOP
         and (len(word) > 1 or word.isdigit() or not word.isascii())
     ]

@@ -7,7 +7,7 @@ finding; what a cap or an outage ended is called what it is, whatever was found.
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from lethe_core.errors import ConfigError, LetheError
+from lethe_core.errors import ConfigError
 from lethe_core.graph.session_state import SessionStatus
 
 StateType = Literal["COMPLETED", "FAILED", "CANCELLED"]
@@ -54,11 +54,3 @@ def outcome_of(stop_reason: str, n_findings: int) -> SessionOutcome:
     raise ConfigError(
         f"unknown stop reason {stop_reason!r} in the session's record; known are {', '.join(STOP_REASONS)}"
     )
-
-
-def outcome_of_error(error: BaseException) -> SessionOutcome:
-    """What a session that an error ended is called; the exit code is the error's own."""
-    if isinstance(error, KeyboardInterrupt):
-        return outcome_of(CANCELLED, 0)
-    code = error.exit_code if isinstance(error, LetheError) else 1
-    return SessionOutcome(SessionStatus.FAILED, "FAILED", "Failed", code)

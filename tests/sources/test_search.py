@@ -1,5 +1,6 @@
 """Searching folders: what is new and what is known, nothing for nothing, editions, files that change."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -152,6 +153,15 @@ def test_editions_with_different_titles_are_told_by_their_texts(search: Search) 
     }
     editions = search(files | FILES).editions()
     assert [editions[f"corpus/rules/wind-rules-v{n}.md"].older for n in (1, 2)] == [True, False]
+
+
+def test_the_time_of_modification_makes_no_file_the_newer_edition(search: Search, corpus: Corpus) -> None:
+    text = "The ferry to the island costs 4 pounds."
+    root = corpus({"rules/ferry-rules.md": f"# Ferry rules\n\n{text}", "rules/ferry-rules.txt": text})
+    os.utime(root / "rules" / "ferry-rules.md", (10**9, 10**9))
+    outcome = search({}).search("ferry island costs pounds", known=(), deadline=FOREVER)
+    assert {page.page.date_source for page in outcome.new} == {"modified"}
+    assert [page.edition.older for page in outcome.new] == [False] * len(outcome.new)
 
 
 def test_what_is_found_of_an_edition_known_already_still_brings_the_newest(search: Search) -> None:

@@ -16,7 +16,7 @@ from lethe_core.adapters.stores.copying import (
     delete_session,
     prune,
 )
-from lethe_core.errors import DuplicateError, SessionBusyError, UsageError
+from lethe_core.errors import DuplicateError, SessionBusyError, StoreVersionError, UsageError
 from lethe_core.graph.integrity import problems_of
 from lethe_core.graph.nodes import Edge, EdgeType, NodeId, Similarity, TaskNode
 from lethe_core.graph.patches import EvidencePatch
@@ -251,6 +251,18 @@ def test_a_hand_at_the_file_is_found(tmp_path, new_world):
     store.close()
     for said in ("belongs to no session", "root task", "dangles", "1 numbers instead of 6"):
         assert any(said in problem for problem in problems), (said, problems)
+
+
+def test_a_state_that_was_changed_by_hand_is_named(tmp_path, new_world):
+    path = tmp_path / "graph.db"
+    store = open_store(sqlite_url(path))
+    new_world(store)
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("UPDATE session SET state = '{}'")
+    for read in (lambda: check_store(store), store.list_sessions, lambda: store.load_session("s-world")):
+        with pytest.raises(StoreVersionError, match="state of session s-world cannot be read"):
+            read()
+    store.close()
 
 
 def test_a_hand_at_the_database_is_found(neo4j, tmp_path, new_world, neo4j_query):

@@ -76,5 +76,5 @@ def test_a_state_from_before_there_were_series_is_read(store, new_world):
     values = json.loads(text)
     for name in ("series", "n", "previous", "before", "known_searches", "source_state", "n_findings"):
         del values[name]
-    old = decode_state(json.dumps(values))
+    old = decode_state(json.dumps(values), "s-old")
     assert (old.series, old.n, old.previous, old.before) == ("", 1, "", None)

@@ -24,7 +24,9 @@ _READ: Final = (
     "s.session_revision, s.session_token, s.session_owner, s.session_until, s.session_epoch, "
     "s.session_starts, datetime.realtime().epochMillis / 1000.0"
 )
-_LISTED: Final = "RETURN s.session_state, s.session_updated_at ORDER BY s.session_created_at, s.session_id"
+_LISTED: Final = (
+    "RETURN s.session_id, s.session_state, s.session_updated_at ORDER BY s.session_created_at, s.session_id"
+)
 _LIST: Final = f"MATCH (s:Session) WHERE s.session_state IS NOT NULL {_LISTED}"  # others may call theirs so
 _LIST_SERIES: Final = f"MATCH (s:Session {{session_series: $series}}) {_LISTED}"
 # Two sessions of a series lock two nodes of their own: what they have in common is the database.
@@ -64,7 +66,7 @@ def read_record(tx: ManagedTransaction, session_id: SessionId, url: str) -> Reco
     if found is None or name != session_id:
         raise SessionNotFoundError(f"no session {session_id!r} in {url} (`lethe sessions` lists them)")
     text, updated_at, dimension, task, evidence, edge, *rest = found.values()
-    state = replace(decode_state(text), updated_at=updated_at)
+    state = replace(decode_state(text, name), updated_at=updated_at)
     return Record(state, text, dimension, Counters(task, evidence, edge), *rest)
 
 
@@ -100,8 +102,8 @@ def list_states(tx: ManagedTransaction, series: str = "") -> list[SessionState]:
     """All sessions, or those of one series, oldest first."""
     found = tx.run(_LIST_SERIES if series else _LIST, series=series)
     return [
-        replace(decode_state(text), updated_at=updated_at)
-        for text, updated_at in (record.values() for record in found)
+        replace(decode_state(text, name), updated_at=updated_at)
+        for name, text, updated_at in (record.values() for record in found)
     ]
 
 

@@ -102,7 +102,7 @@ class SqliteStore:
             found = database.execute(
                 rows.SELECT_SERIES if series else rows.SELECT_SESSIONS, (series,) if series else ()
             ).fetchall()
-        return [replace(decode_state(text), updated_at=updated_at) for text, updated_at in found]
+        return [replace(decode_state(text, name), updated_at=updated_at) for name, text, updated_at in found]
 
     def load_snapshot(self, session_id: SessionId) -> GraphSnapshot:
         with collector_paused(), self._connection.reading() as database:
@@ -306,7 +306,7 @@ class SqliteStore:
             raise SessionNotFoundError(
                 f"no session {session_id!r} in {self.url} (`lethe sessions` lists them)"
             )
-        state = replace(decode_state(row[1]), updated_at=row[2])
+        state = replace(decode_state(row[1], name), updated_at=row[2])
         return _Record(row[0], state, row[3], Counters(row[4], row[5], row[6]), *row[7:])
 
     @staticmethod

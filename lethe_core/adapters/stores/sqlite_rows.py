@@ -23,8 +23,8 @@ from lethe_core.graph.snapshot import EdgeKey
 Row: TypeAlias = tuple[Any, ...]
 Ends: TypeAlias = Mapping[NodeId, NodeHead]  # of edges: what they are written down by
 
-SELECT_SESSIONS: Final = "SELECT state, updated_at FROM session ORDER BY created_at, key"
-SELECT_SERIES: Final = "SELECT state, updated_at FROM session WHERE series = ? ORDER BY created_at, key"
+SELECT_SESSIONS: Final = "SELECT id, state, updated_at FROM session ORDER BY created_at, key"
+SELECT_SERIES: Final = "SELECT id, state, updated_at FROM session WHERE series = ? ORDER BY created_at, key"
 SELECT_TASKS: Final = """
     SELECT id, short_id, sequence, created_at, description, embed_text, embedding, status, result_summary,
         result_embedding, prepared_prompt, antifocus, failure_reason, n_productive, last_selected

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_core.context.packing import Packing, PackingConfig, information, pack, select_diverse
+from lethe_core.context.packing import Packing, PackingConfig, information, pack
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import FloatArray, IntArray, Matrix
 
@@ -329,25 +329,3 @@ def test_a_request_that_makes_no_sense_is_refused(
 def test_a_regularisation_that_is_not_positive_is_refused() -> None:
     with pytest.raises(ConfigError, match="regularisation"):
         pack(np.eye(2), np.ones(2), [1, 1], 2, config=PackingConfig(regularisation=0.0))
-
-
-def test_diverse_selection_prefers_the_relevant_and_then_what_differs_from_it() -> None:
-    vectors = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    assert select_diverse(vectors, np.array([0.9, 0.8, 0.5, 0.3]), 3) == (0, 2, 3)
-
-
-def test_diverse_selection_never_exceeds_its_limit_and_counts_required_items() -> None:
-    assert select_diverse(np.eye(5), np.ones(5), 2) == (0, 1)
-    assert select_diverse(np.eye(5), np.ones(5), 2, required=(4,)) == (4, 0)
-    assert select_diverse(np.eye(5), np.ones(5), 0) == ()
-    assert select_diverse(np.zeros((0, 3)), np.zeros(0), 4) == ()
-
-
-@settings(max_examples=60, deadline=None)
-@given(seeds, st.integers(1, 6))
-def test_diverse_selection_reaches_the_greedy_guarantee(seed: int, limit: int) -> None:
-    case = mixed_case(seed, largest=10)
-    values, _ = all_values(case)
-    within = np.array([mask.bit_count() <= limit for mask in range(len(values))])
-    chosen = select_diverse(case.vectors, case.scores, limit)
-    assert value_of(case, chosen) >= (1 - 1 / np.e) * values[within].max() - 1e-9

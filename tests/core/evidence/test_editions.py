@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_core.evidence.editions import EditionCandidate, candidate_of, editions, says_superseded
-from lethe_core.evidence.markers import period_of, stem, version_of
-from lethe_core.evidence.page import Edition, Page
+from lethe_core.evidence.editions import EditionCandidate, editions, says_superseded
+from lethe_core.evidence.markers import read_markers, stem
+from lethe_core.evidence.page import Edition
 
 
 def page(address: str, title: str = "", date: str = "", superseded: bool = False) -> EditionCandidate:
@@ -59,7 +59,7 @@ def test_the_stem_is_what_is_left_without_markers(address: str, title: str, expe
     ],
 )
 def test_periods_are_read_from_name_title_and_folder(address: str, title: str, period: str) -> None:
-    assert period_of(address, title) == period
+    assert read_markers(address, title).period == period
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_periods_are_read_from_name_title_and_folder(address: str, title: str, p
     ],
 )
 def test_versions_are_read_from_name_title_and_folder(address: str, title: str, version: str) -> None:
-    assert version_of(address, title) == version
+    assert read_markers(address, title).label == version
 
 
 def test_all_but_the_newest_version_are_older() -> None:
@@ -180,11 +180,6 @@ def test_a_page_that_says_so_is_older() -> None:
 
 def test_two_formats_of_one_document_are_both_present() -> None:
     assert older(page("c/fares.md", date="2024-05"), page("c/fares.pdf", date="2024")) == set()
-
-
-def test_the_time_of_modification_never_decides() -> None:
-    modified = Page("c/fares.md", "Fares", "text", "2024-01-01", "modified")
-    assert candidate_of(modified).date == ""
 
 
 @settings(max_examples=60, deadline=None)

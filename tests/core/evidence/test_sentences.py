@@ -83,6 +83,23 @@ def test_sentences_that_end_like_an_abbreviation_still_end(text: str) -> None:
     assert len(sentences(text)) == 2
 
 
+def test_the_end_of_emphasis_belongs_to_its_sentence() -> None:
+    text = "He said **stop.** Then *left.* __Done.__\nIt is **over**. Next."
+    assert sentences(text) == ("He said **stop.**", "Then *left.*", "__Done.__", "It is **over**.", "Next.")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "**Lease.** An owner holds it for 60 s.",
+        "- **Lease.** An owner holds it for 60 s.",
+        "2. __Wind limit:__ The line stops at 21 m/s.",
+    ],
+)
+def test_a_bold_head_that_runs_into_its_text_is_a_part_of_its_sentence(sentence: str) -> None:
+    assert sentences(f"{sentence} Every write begins with it.") == (sentence, "Every write begins with it.")
+
+
 def test_wide_full_stops_end_sentences() -> None:
     assert sentences("この文は。次の文。") == ("この文は。", "次の文。")
 

@@ -46,7 +46,7 @@ STATES = st.builds(
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(STATES)
 def test_any_state_comes_back_as_it_was(state):
-    again = decode_state(encode_state(state))
+    again = decode_state(encode_state(state), "s-1")
     assert repr(again) == repr(state)  # NaN and types included
     assert encode_state(again) == encode_state(state)
 
@@ -54,7 +54,7 @@ def test_any_state_comes_back_as_it_was(state):
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, -0.0, 0.1 + 0.2, 5e-324, 2**80, 10**30])
 def test_every_number_comes_back(number):
     state = dataclasses.replace(STATE, config={"n": number})
-    again = decode_state(encode_state(state)).config["n"]
+    again = decode_state(encode_state(state), "s-1").config["n"]
     assert type(again) is type(number)
     assert repr(again) == repr(number)
 
@@ -69,7 +69,7 @@ def test_numpy_values_become_the_numbers_that_they_are():
 def test_what_is_given_back_is_what_a_later_load_gives():
     given_tuples = dataclasses.replace(STATE, config={"pair": (1, 2)}, seconds=3)
     state, text = stored_form(given_tuples)
-    assert state == decode_state(text)
+    assert state == decode_state(text, "s-1")
     assert state.config == {"pair": [1, 2]}
     assert type(state.seconds) is float
 
@@ -96,15 +96,15 @@ def test_a_state_that_cannot_be_kept_is_refused_and_named(changes):
 
 @pytest.mark.parametrize("text", ["", "{}", "null", "[1", '{"session_id": 3}', "not JSON"])
 def test_text_that_holds_no_state_is_refused(text):
-    with pytest.raises(StoreVersionError, match="another version"):
-        decode_state(text)
+    with pytest.raises(StoreVersionError, match=r"session s-1 cannot be read .* another version"):
+        decode_state(text, "s-1")
 
 
 def test_fields_added_later_have_their_defaults_and_dropped_ones_are_passed_over():
     values = json.loads(encode_state(STATE))
     del values["message"]
     values["dropped"] = 1
-    again = decode_state(json.dumps(values))
+    again = decode_state(json.dumps(values), "s-1")
     assert again == STATE
     assert again.status is SessionStatus.RUNNING
 

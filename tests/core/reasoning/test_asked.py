@@ -17,6 +17,8 @@ from lethe_core.reasoning.asked import fits, quantities, wanted
         ("Is the new one heavier or lighter?", "number"),
         ("Who leads the society?", "who"),
         ("and where is it based?", "where"),
+        ("Which of the bells is cracked?", "which"),
+        ("Which year was the bell cast in?", "date"),
         ("Are both of them directors?", "other"),
     ],
 )
@@ -28,6 +30,12 @@ def test_a_date_question_wants_a_date() -> None:
     want = wanted("When was it opened?")
     assert fits("It opened in May 1893.", want)
     assert not fits("It opened with a speech.", want)
+
+
+def test_one_of_several_is_told_by_a_name_or_a_number_of_its_own() -> None:
+    want = wanted("Which of the bells is cracked?")
+    assert fits("A hairline crack was confirmed in No. 17, running upwards.", want)
+    assert not fits("Some of them are older than the tower.", want)
 
 
 def test_a_number_must_have_the_unit_that_is_asked_for() -> None:

@@ -1,7 +1,7 @@
 import pytest
 
 from lethe_core.adapters.models.wordllama import WordLlamaEmbedder
-from lethe_core.reasoning.kin import kin_of
+from lethe_core.reasoning.kin import KinConfig, kin_of
 from lethe_core.reasoning.terms import stem
 
 
@@ -28,6 +28,14 @@ def test_weights_lie_between_the_floor_and_one_and_a_word_is_no_kin_of_its_own(
     kin = kin_of(["night", "car"], "night car", ["night nights car cars auto evening"], embedder)
     assert all(0.5 <= weight <= 1 for near in kin.values() for weight in near.values())
     assert all(term not in near for term, near in kin.items())
+
+
+def test_a_season_is_told_by_its_months_and_a_possessive_has_the_kin_of_its_word(
+    embedder: WordLlamaEmbedder,
+) -> None:
+    kin = kin_of(["summer"], "this summer's check", ["Inspection, June 2025", "Ice in January"], embedder)
+    assert kin["summer"]["june"] == KinConfig().month
+    assert stem("january") not in kin["summer"]
 
 
 def test_figures_have_no_kin_and_nothing_has_kin_in_nothing(embedder: WordLlamaEmbedder) -> None:

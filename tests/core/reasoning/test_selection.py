@@ -179,3 +179,21 @@ def test_what_cannot_answer_is_not_quoted_beside_what_can(embedder: Embedder) ->
     ]
     assert idle not in quoted("What is the diameter of the hauling rope of the ferry?", evidence, embedder)
     assert idle in quoted("With what is the hauling rope of the ferry greased?", evidence, embedder)
+
+
+def test_of_several_the_one_with_a_name_of_its_own_is_quoted_and_what_is_asked_of_it(
+    embedder: Embedder,
+) -> None:
+    evidence = [
+        block(
+            1, "Bell inspection, June 2025", "A crack was confirmed in No. 17. There is a crack in the sill."
+        ),
+        block(2, "Quotation", "The bell to take the place of No. 17 would weigh 291.2 kg.", date="2025"),
+        block(3, "Pulley", "The pulley of the clock weight, a block of 288.0 kg, wants grease.", date="2025"),
+    ]
+    task = "Which of the bells was cracked this summer, and is the new one heavier or lighter than it?"
+    got = quoted(task, evidence, embedder)
+    assert set(got) == {
+        "A crack was confirmed in No. 17.",
+        "The bell to take the place of No. 17 would weigh 291.2 kg.",
+    }

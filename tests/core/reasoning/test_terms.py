@@ -65,5 +65,10 @@ def test_any_text_has_terms_without_error(text: str) -> None:
         name_key(name)
 
 
+def test_what_only_says_is_is_no_word_of_the_subject() -> None:
+    assert content("which turned out to be cracked, and proved to be so") == ["crack"]
+    assert content("a turned bowl proved hollow") == ["turn", "bowl", "prov", "hollow"]
+
+
 def test_a_form_of_address_is_no_word_of_the_subject() -> None:
     assert content("Miss Veale and Mr. Frewin missed the tide") == ["veal", "frewin", "miss", "tide"]

@@ -4,12 +4,8 @@ import pytest
 
 from lethe_core.errors import (
     ConfigError,
-    CredentialsError,
-    ModelUnavailableError,
-    SessionBusyError,
-    StoreUnavailableError,
 )
-from lethe_core.report.outcome import STOP_REASONS, outcome_of, outcome_of_error
+from lethe_core.report.outcome import STOP_REASONS, outcome_of
 
 ROWS = [
     *[(reason, 1, "complete", "COMPLETED", reason, 0) for reason in STOP_REASONS[:5]],
@@ -47,19 +43,3 @@ def test_the_reasons_that_mean_done_are_these():
 def test_an_unknown_reason_is_refused_by_name():
     with pytest.raises(ConfigError, match="'tired'"):
         outcome_of("tired", 1)
-
-
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (ValueError("x"), 1),
-        (StoreUnavailableError("x"), 1),
-        (ConfigError("x"), 2),
-        (CredentialsError("x"), 2),
-        (ModelUnavailableError("x"), 4),
-        (SessionBusyError("x"), 6),
-        (KeyboardInterrupt(), 130),
-    ],
-)
-def test_an_error_ends_with_its_own_code(error, code):
-    assert outcome_of_error(error).exit_code == code
