@@ -76,7 +76,7 @@ def evidence_basis(
 
 
 def coverage(basis: EvidenceBasis, vectors: AnyFloats, *, config: BasisConfig = DEFAULT_BASIS) -> FloatArray:
-    """How much of each vector (m, d) the evidence explains: (m,) in [0, 1].
+    """How much of each unit vector (m, d) the evidence explains: (m,) in [0, 1]; without evidence 0.
 
     With every column this is the variance that a Gaussian process with a linear kernel and noise
     λ loses by having seen the evidence.
@@ -104,7 +104,7 @@ def goal_coverage(
 
 
 def goal_gap(basis: EvidenceBasis, goal: AnyFloats, *, config: BasisConfig = DEFAULT_BASIS) -> Gap:
-    """The residual of the unit goal (d,) after projection on the evidence."""
+    """The residual of the unit goal (d,) after projection on the evidence; orthogonal to it within 1e-9."""
     target = np.asarray(goal, dtype=np.float64)
     residual = target - basis.directions @ (basis.directions.T @ target)
     norm = float(np.linalg.norm(residual))

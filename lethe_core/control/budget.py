@@ -90,7 +90,10 @@ class BudgetAssessment:
 
 
 def resource_progress(config: BudgetConfig, iterations: int, seconds: float) -> float:
-    """Share of the most depleted target that is used: 1 at the target, 2 at the default hard cap."""
+    """Share of the most depleted target that is used, >= 0: 1 at the target, 2 at the default hard cap.
+
+    iterations: completed; seconds: at work, >= 0. Source of this and what follows: algorithms.md 4.
+    """
     by_iterations = iterations / config.max_iterations
     if not config.time_counts:
         return by_iterations
@@ -98,24 +101,30 @@ def resource_progress(config: BudgetConfig, iterations: int, seconds: float) -> 
 
 
 def readiness(config: BudgetConfig, iterations: int, *, all_tried: bool) -> float:
-    """How far the session may trust its convergence, in [0, 1]; 0 while a ready task was never tried."""
+    """How far the session may trust its convergence, in [0, 1]; 0 while a ready task was never tried.
+
+    iterations: completed; all_tried: `BudgetState.all_tried`.
+    """
     if not all_tried:
         return 0.0
     return soft_gate(iterations, config.min_iterations - 0.5, config.readiness_sharpness)
 
 
 def progress_of(config: BudgetConfig, used: float, convergence: float, ready: float) -> float:
-    """Resource progress, hastened by convergence: in [0, 1]."""
+    """Resource progress, hastened by convergence: in [0, 1].
+
+    used: of `resource_progress`, cut to 1; convergence, ready: [0, 1].
+    """
     return 1.0 - (1.0 - clamp01(used)) * (1.0 - config.convergence_weight * convergence * ready)
 
 
 def pressure_of(config: BudgetConfig, progress: float) -> float:
-    """Budget pressure in [0, 1], convex: .119 half way, .540 at .85, 1 at the end."""
+    """Budget pressure in [0, 1], convex in progress in [0, 1]: .119 half way, .540 at .85, 1 at the end."""
     return math.expm1(config.alpha * progress) / math.expm1(config.alpha)
 
 
 def urgency_of(config: BudgetConfig, pressure: float, used: float) -> float:
-    """How strongly the budget asks to stop, in [0, 1]."""
+    """How strongly the budget asks to stop, in [0, 1]; pressure in [0, 1], used of `resource_progress`."""
     return clamp01(
         max(
             soft_gate(pressure, config.pressure_threshold, config.pressure_sharpness),
@@ -127,7 +136,8 @@ def urgency_of(config: BudgetConfig, pressure: float, used: float) -> float:
 def assess_budget(config: BudgetConfig, state: BudgetState) -> BudgetAssessment:
     """Weigh convergence and budget; ``stop`` says whether the session should end, and why.
 
-    It never asks to stop before ``min_iterations``. Hard limits come first and are not decided here.
+    NaN and what lies outside [0, 1] in the signals is cut (`clamp01`). It never asks to stop before
+    ``min_iterations``. Hard limits come first and are not decided here.
     """
     convergence, plateau = clamp01(state.convergence), clamp01(state.plateau)
     used = resource_progress(config, state.iterations, state.seconds)
@@ -145,7 +155,7 @@ def assess_budget(config: BudgetConfig, state: BudgetState) -> BudgetAssessment:
 
 
 def hard_cap(config: BudgetConfig, iterations: int, seconds: float) -> HardCap | None:
-    """The cap that is reached, if any, time first; time counts here for every reasoner."""
+    """The cap that is reached, if any, time first; seconds at work count here for every reasoner (4.1)."""
     if seconds >= config.hard_factor * config.time_budget:
         return "wall_clock_cap"
     if iterations >= config.hard_factor * config.max_iterations:
@@ -158,7 +168,7 @@ def thinking_tokens(
 ) -> int:
     """Tokens that the model may think with: more for complex material, fewer under pressure.
 
-    complexity, pressure: [0, 1]; halved for each repair round, never below 1.
+    complexity, pressure: cut to [0, 1]; repair_round: >= 0, each halves, never below 1.
     """
     room = (config.thinking_max - config.thinking_min) * clamp01(complexity) * (1.0 - clamp01(pressure))
     return max(1, int(config.thinking_min + room) >> repair_round)

@@ -25,7 +25,9 @@ class Embedder(Protocol):
     """Turns texts into unit vectors; an empty text gives the zero vector."""
 
     @property
-    def profile(self) -> EmbeddingProfile: ...
+    def profile(self) -> EmbeddingProfile:
+        """The model's shape and thresholds."""
+        ...
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
         """Embed evidence and tasks: (n, d) unit float32, in the order given."""

@@ -41,7 +41,8 @@ def warped_goal(
 ) -> FloatArray:
     """The goal (d,) in query mode, turned towards what the evidence does not reach.
 
-    pressure: budget pressure in [0, 1]; at 0, or without a gap, the goal itself.
+    Result (d,), unit when the goal is. pressure: budget pressure in [0, 1]; at 0, or without a gap, the goal
+    itself. Source: algorithms.md 3.
     """
     if gap.direction is None:
         return np.asarray(goal, dtype=np.float64)
@@ -58,7 +59,8 @@ def task_scores(
 ) -> FloatArray:
     """Score m tasks: strictly falling in depth and in productive iterations.
 
-    alignment, deficit: (m,) in [0, 1], cut to that, NaN counts 0; depths, n_productive: (m,) >= 0.
+    alignment, deficit: (m,) in [0, 1], cut to that, NaN counts 0; depths, n_productive: (m,) >= 0, the latter
+    iterations that a task was worked on (`chances.times_worked_on`).
     Result (m,) in (0, 1]. Source: algorithms.md 3.
     """
     worth = clamp01(alignment) * (config.deficit_floor + (1.0 - config.deficit_floor) * clamp01(deficit))
@@ -80,8 +82,8 @@ def rank_tasks(
     """Order the ready tasks by score; equals by (depth, sequence).
 
     tasks: (m, d) control vectors in document mode; goal: (d,) in query mode; deficit: (m,) from
-    `basis.deficits`; depths: (m,) steps from the root (`GraphSnapshot.depths`); sequences: (m,)
-    creation numbers.
+    `basis.deficits`; depths: (m,) steps from the root (`GraphSnapshot.depths`); n_productive: (m,), as for
+    `task_scores`; sequences: (m,) creation numbers. pressure: [0, 1]. Broken numbers rank last, never NaN.
     """
     alignment = alignments(tasks, warped_goal(goal, gap, pressure, config=config))
     scores = task_scores(alignment, deficit, depths, n_productive, config=config)

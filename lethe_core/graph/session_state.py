@@ -105,6 +105,7 @@ class SearchRecord:
     iteration: int
     outcome: CallOutcome
     n_new: int
+    yielded: bool = True  # whether anything new was on the goal's or the task's topic
 
 
 @dataclass(frozen=True, slots=True)

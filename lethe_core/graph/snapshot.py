@@ -75,6 +75,7 @@ class GraphSnapshot:
 
     @property
     def root(self) -> TaskNode:
+        """The question itself: the first task that was made."""
         return next(iter(self.tasks.values()))
 
     @property
@@ -90,6 +91,7 @@ class GraphSnapshot:
         return self.tasks[node_id] if node_id in self.tasks else self.evidence[node_id]
 
     def by_short_id(self, short_id: str) -> Node | None:
+        """The node that a text calls so; None for an id that the session does not have."""
         node_id = self._by_short.get(ShortId(short_id))
         return None if node_id is None else self.node(node_id)
 
@@ -109,12 +111,15 @@ class GraphSnapshot:
     # -- edges ----------------------------------------------------------------------------------
 
     def targets(self, edge_type: EdgeType, source: NodeId) -> list[NodeId]:
+        """Where a node's edges of a type lead to; not to be changed."""
         return self._out.get((edge_type, source), [])
 
     def sources(self, edge_type: EdgeType, target: NodeId) -> list[NodeId]:
+        """Where the edges of a type that lead to a node come from; not to be changed."""
         return self._in.get((edge_type, target), [])
 
     def parent(self, task: NodeId) -> NodeId | None:
+        """What a task is a part of; None for the root and for an orphan."""
         parents = self.targets(EdgeType.SUBTASK_OF, task)
         return parents[0] if parents else None
 
@@ -124,6 +129,7 @@ class GraphSnapshot:
         return sorted(found, key=lambda node: node.sequence)
 
     def dependencies(self, task: NodeId) -> list[TaskNode]:
+        """The tasks whose results a task needs, in order of creation."""
         found = [self.tasks[other] for other in self.targets(EdgeType.DEPENDS_ON, task)]
         return sorted(found, key=lambda node: node.sequence)
 
@@ -133,6 +139,7 @@ class GraphSnapshot:
         return sorted(found, key=lambda node: node.sequence)
 
     def producers(self, evidence: NodeId) -> list[NodeId]:
+        """The tasks that found or wrote a piece of evidence."""
         return self.sources(EdgeType.PRODUCED, evidence)
 
     def visible_to(self, task: NodeId, node: EvidenceNode) -> bool:

@@ -95,7 +95,9 @@ def _commit(
 ) -> None:
     state, record = session.state, session.record
     task = session.snapshot.tasks[record.task]
-    search = SearchRecord(task.id, call.argument, record.iteration, result.outcome, result.n_new)
+    search = SearchRecord(
+        task.id, call.argument, record.iteration, result.outcome, result.n_new, result.yielded
+    )
     skipped = dict.fromkeys(state.skipped)
     if outcome is not None:
         skipped |= dict.fromkeys(SkippedSource(skip.source, skip.reason) for skip in outcome.skipped)

@@ -28,7 +28,10 @@ def selectable(snapshot: GraphSnapshot) -> list[TaskNode]:
 
 
 def blocked_tasks(snapshot: GraphSnapshot) -> dict[NodeId, TaskNode]:
-    """PENDING tasks that can never become ready, with the FAILED task that is to blame."""
+    """PENDING tasks that can never become ready, with the FAILED task that is to blame.
+
+    That is one that they need, one whose live parts they need, or what another blocked task waits for.
+    """
     live = [task for task in selectable(snapshot) if task.status is TaskStatus.PENDING]
     blame: dict[NodeId, TaskNode] = {}
     grown = True
@@ -38,12 +41,24 @@ def blocked_tasks(snapshot: GraphSnapshot) -> dict[NodeId, TaskNode]:
             if task.id in blame:
                 continue
             for other in snapshot.dependencies(task.id):
-                culprit = other if other.status is TaskStatus.FAILED else blame.get(other.id)
+                culprit = _failed(snapshot, other) or blame.get(other.id)
                 if culprit is not None:
                     blame[task.id] = culprit
                     grown = True
                     break
     return blame
+
+
+def _failed(snapshot: GraphSnapshot, task: TaskNode) -> TaskNode | None:
+    """The task itself when it FAILED; of a live one a FAILED ancestor: nobody works on its parts any more."""
+    if task.status is TaskStatus.FAILED:
+        return task
+    above = None if task.status.terminal else snapshot.parent(task.id)
+    while above is not None:
+        if snapshot.tasks[above].status is TaskStatus.FAILED:
+            return snapshot.tasks[above]
+        above = snapshot.parent(above)
+    return None
 
 
 def plan_revival(snapshot: GraphSnapshot, told: frozenset[NodeId]) -> Revival:

@@ -11,7 +11,7 @@ from lethe_core.graph.nodes import NodeId, TaskStatus
 from lethe_core.graph.patches import TaskPatch
 from lethe_core.graph.session_state import PhaseRecord, SessionPatch, TaskNote
 from lethe_core.graph.snapshot import stack
-from lethe_core.session.chances import fruitless, owed_a_reading
+from lethe_core.session.chances import owed_a_reading, times_worked_on
 from lethe_core.session.handle import Scratch, SessionHandle
 from lethe_core.session.liveness import plan_revival
 from lethe_core.session.stopping import assess, last_signals
@@ -53,7 +53,7 @@ def select(session: SessionHandle, ready: list[NodeId]) -> NodeId:
     basis = current_basis(session)
     profile = deps.embedder.profile
     goal = control_vectors(session.query_vector(state.goal), profile)
-    owed, idle = owed_a_reading(snapshot, state.searches), fruitless(state.searches)
+    owed = owed_a_reading(snapshot, state.searches)
     # What was found is worked on before anything else is begun, or the end may come between the two.
     tasks = [snapshot.tasks[task] for task in [task for task in ready if task in owed] or ready]
     vectors = control_vectors(stack(tasks, profile.dimension), profile)
@@ -65,7 +65,7 @@ def select(session: SessionHandle, ready: list[NodeId]) -> NodeId:
         pressure=assessment.pressure,
         deficit=deficits(basis, vectors),
         depths=np.array([depths[task.id] for task in tasks]),
-        n_productive=np.array([task.n_productive + idle.get(task.id, 0) for task in tasks]),
+        n_productive=times_worked_on(tasks, state.searches),
         sequences=np.array([task.sequence for task in tasks]),
     )
     chosen = tasks[int(ranking.order[0])]

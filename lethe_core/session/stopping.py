@@ -14,13 +14,14 @@ MISSES: Final = 3  # iterations in a row without an answer, from the model or fr
 
 
 def last_signals(state: SessionState) -> IterationSignals:
+    """The signals of the last iteration; before the first, `INITIAL_SIGNALS`."""
     return IterationSignals.from_record(state.signals[-1]) if state.signals else INITIAL_SIGNALS
 
 
 def assess(
     state: SessionState, snapshot: GraphSnapshot, budget: BudgetConfig, *, seconds: float
 ) -> BudgetAssessment:
-    """Pressure and termination potential with the signals of the last iteration."""
+    """Pressure and termination potential with the signals of the last iteration; seconds: at work, >= 0."""
     signals = last_signals(state)
     return assess_budget(
         budget,

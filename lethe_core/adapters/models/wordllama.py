@@ -9,6 +9,7 @@ The vectors are the same (tests/models/test_wordllama.py compares them).
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,8 +82,12 @@ class WordLlamaEmbedder:
         return text if text.strip() else ""
 
 
+@cache
 def load_tokenizer() -> "Tokenizer":
-    """Load the tokenizer of the wheel, without padding or truncation; some 80 ms."""
+    """The tokenizer of the wheel, without padding or truncation; some 80 ms, once a process.
+
+    Embedding and counting share it: nothing changes it, and it may be used by several threads.
+    """
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(package_file(_TOKENIZER))

@@ -21,7 +21,7 @@ from lethe_core.context.anchors import (
 from lethe_core.context.ppr import personalized_pagerank
 from lethe_core.errors import ConfigError
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=50, deadline=None)
 names = st.sampled_from(["ada", "bell", "curie", "dirac", "euler", "fermi", "gauss"])
 mentions = st.builds(
     AnchorNode,

@@ -22,7 +22,7 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(changes, st.data())
 def test_after_any_changes_the_matrix_is_bit_for_bit_that_of_all_edges(steps, data):
     kept, pairs, n = KeptWeights(), {}, 2

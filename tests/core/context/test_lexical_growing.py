@@ -12,7 +12,7 @@ from lethe_core.errors import ConfigError
 words = st.lists(st.sampled_from(["ash", "birch", "cedar", "date", "elm", "fir", "gum"]), max_size=12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(words, st.integers(0, 3), st.booleans()), min_size=1, max_size=14), words)
 def test_scores_are_those_of_an_index_of_the_chunks_that_count(chunks, query):
     growing = GrowingLexicalIndex()

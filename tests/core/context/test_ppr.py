@@ -33,7 +33,7 @@ def graphs(draw: st.DrawFn) -> tuple[WeightMatrix, FloatArray]:
     return csr_array(half + np.triu(half, 1).T), seeds
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(graphs(), dampings)
 def test_scores_are_a_distribution(graph: tuple[WeightMatrix, FloatArray], damping: float) -> None:
     scores = personalized_pagerank(*graph, damping=damping).scores
@@ -41,7 +41,7 @@ def test_scores_are_a_distribution(graph: tuple[WeightMatrix, FloatArray], dampi
     assert scores.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(graphs(), dampings)
 def test_the_bound_holds_and_is_within_the_tolerance(
     graph: tuple[WeightMatrix, FloatArray], damping: float
@@ -53,7 +53,7 @@ def test_the_bound_holds_and_is_within_the_tolerance(
     assert error <= result.error_bound + 1e-12
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(graphs(), dampings)
 def test_agrees_with_a_dense_solve(graph: tuple[WeightMatrix, FloatArray], damping: float) -> None:
     weights, seeds = graph
@@ -116,7 +116,7 @@ def test_neither_the_scale_of_weights_nor_that_of_seeds_matters(
     assert np.abs(plain - scaled).sum() <= 2e-8
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(graphs(), dampings, st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-3, 1.0]))
 def test_the_bound_holds_wherever_the_walk_begins(
     graph: tuple[WeightMatrix, FloatArray], damping: float, other: int, distance: float

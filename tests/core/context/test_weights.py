@@ -101,7 +101,7 @@ def test_a_graph_without_edges_is_all_loops_and_one_without_nodes_is_empty() -> 
     assert adjacency(0, edges()).shape == (0, 0)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_edges())
 def test_weights_are_exactly_symmetric_non_negative_and_no_row_is_empty(
     drawn: tuple[int, EdgeArrays],
@@ -114,7 +114,7 @@ def test_weights_are_exactly_symmetric_non_negative_and_no_row_is_empty(
     assert (dense.sum(axis=1) > 0).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(random_edges())
 def test_off_the_diagonal_the_matrix_is_the_sum_of_the_edges(drawn: tuple[int, EdgeArrays]) -> None:
     n, given_edges = drawn

@@ -94,6 +94,8 @@ def test_every_quantity_is_in_range(config, state):
     assert assessment.resource_progress >= 0.0
     for name in ("readiness", "progress", "pressure", "urgency", "quality", "gate", "psi"):
         assert 0.0 <= getattr(assessment, name) <= 1.0
+    own, pressed = assessment.quality * assessment.readiness, assessment.urgency * assessment.gate
+    assert assessment.psi == pytest.approx(own + pressed - own * pressed, abs=1e-12)
 
 
 @quick
@@ -186,6 +188,21 @@ def test_hard_caps_are_twice_the_targets(iterations, seconds, cap):
 def test_a_budget_that_cannot_be_kept_is_refused_with_its_value(settings, message):
     with pytest.raises(ConfigError, match=message):
         BudgetConfig(**settings)
+
+
+@quick
+@given(shares, shares, shares, st.integers(0, 20))
+def test_thinking_stays_in_its_range_and_never_grows_with_pressure_or_a_repair(complexity, one, two, repair):
+    config = BudgetConfig()
+    low, high = sorted((one, two))
+
+    def tokens(complexity: float, pressure: float, repair: int = 0) -> int:
+        return thinking_tokens(config, complexity, pressure, repair_round=repair)
+
+    assert 6144 <= tokens(complexity, high) <= tokens(complexity, low) <= 12288
+    assert tokens(low, complexity) <= tokens(high, complexity)
+    assert 1 <= tokens(complexity, low, repair + 1) <= tokens(complexity, low, repair)
+    assert tokens(complexity, low, repair) == max(1, tokens(complexity, low) >> repair)
 
 
 def test_thinking_shrinks_with_simplicity_with_pressure_and_with_each_repair():

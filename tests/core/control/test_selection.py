@@ -76,6 +76,16 @@ def test_the_warped_goal_is_unit_and_turns_at_most_half_way(seed, pressure):
 
 
 @quick
+@given(seeds, st.floats(0.05, 1))
+def test_the_goal_turns_by_half_the_pressure_times_the_squared_gap(seed, pressure):
+    given_world = world(seed, 1)
+    goal, gap = given_world["goal"], given_world["gap"]
+    turned = np.arccos(np.clip(goal @ warped_goal(goal, gap, pressure), -1, 1))
+    share = turned / np.arccos(np.clip(goal @ gap.direction, -1, 1))
+    assert share == pytest.approx(0.5 * pressure * gap.norm**2, abs=1e-6)
+
+
+@quick
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(0, 1000), st.integers(0, 1000))
 def test_scores_fall_strictly_with_depth_and_with_productive_iterations(alignment, deficit, depth, n):
     def score(depth: int, n: int) -> float:

@@ -108,6 +108,8 @@ documents = st.builds(
     related=task_line_lists,
 )
 
+few = settings(max_examples=50, deadline=None)  # a document takes long to draw
+
 
 def block(**fields: object) -> EvidenceBlock:
     plain = EvidenceBlock(
@@ -140,7 +142,7 @@ def document(**fields: object) -> DinRead:
     return replace(plain, **fields)  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None)
+@few
 @given(documents)
 @example(document(goal="YOUR TASK: x (Parent goal for context: y)"))
 @example(document(goal="a (Parent goal for context: b)", parent_goal="c) (Parent goal for context: d"))
@@ -149,7 +151,7 @@ def test_what_is_written_is_read_back_exactly(din: DinRead) -> None:
     assert parse_din(serialize_din(din)) == din
 
 
-@settings(max_examples=100, deadline=None)
+@few
 @given(documents)
 def test_no_text_can_forge_a_line(din: DinRead) -> None:
     """However text is split into lines, each line is one that the data has, or is quoted."""
@@ -163,7 +165,7 @@ def test_no_text_can_forge_a_line(din: DinRead) -> None:
     assert sum(line.startswith("e-") for line in control) == len(din.evidence)
 
 
-@settings(max_examples=100, deadline=None)
+@few
 @given(
     st.one_of(
         st.text(max_size=200),

@@ -44,7 +44,7 @@ def cut(text: str) -> tuple[Chunk, ...]:
     return chunk_page(page(text))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(markdown)
 def test_spans_partition_the_page(text: str) -> None:
     chunks = cut(text)
@@ -55,13 +55,13 @@ def test_spans_partition_the_page(text: str) -> None:
             assert text[slice(*chunk.span)].strip() == chunk.text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(markdown)
 def test_only_a_row_exceeds_the_cap(text: str) -> None:
     assert all(len(chunk.text) <= DEFAULT_CHUNKING.max_chars for chunk in cut(text) if chunk.kind != "row")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(markdown)
 def test_neighbours_that_are_both_short_are_merged(text: str) -> None:
     chunks = cut(text)

@@ -54,9 +54,41 @@ def test_any_address_has_a_fingerprint(address: str) -> None:
     assert isinstance(url_fingerprint(address), str)
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.from_regex(r"[a-z]{1,8}\.(org|com)", fullmatch=True),
+    st.from_regex(r"(/[A-Za-z0-9._-]{1,6}){0,3}", fullmatch=True),
+    st.lists(st.sampled_from(["a=1", "b=2", "id=x"]), unique=True),
+    st.sampled_from(["utm_source=x", "fbclid=1", "gclid=2", ""]),
+    st.randoms(use_true_random=False),
+)
+def test_no_tracking_order_scheme_port_fragment_or_slash_makes_another_page(
+    host, path, query, tracking, random
+):
+    plain = f"https://{host}{path}" + (f"?{'&'.join(query)}" if query else "")
+    shuffled = [*query, *([tracking] if tracking else [])]
+    random.shuffle(shuffled)
+    other = f"http://www.{host.upper()}:80{path}/" + (f"?{'&'.join(shuffled)}" if shuffled else "") + "#part"
+    assert url_fingerprint(other) == url_fingerprint(plain)
+    if query:
+        assert url_fingerprint(plain) != url_fingerprint(f"https://{host}{path}")
+
+
 def test_credentials_are_no_part_of_a_fingerprint() -> None:
     assert "secret" not in url_fingerprint("https://user:secret@example.org/a")
     assert url_fingerprint("https://example.org:port/") == "https://example.org:port/"
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.text("aÄ5.-", min_size=1, max_size=4), max_size=6),
+    st.lists(st.text(" \t\n\u00a0", min_size=1)),
+)
+def test_a_text_has_one_hash_however_it_is_spaced(words: list[str], spaces: list[str]) -> None:
+    gaps = [*spaces, *[" "] * (len(words) + 1)][: len(words) + 1]
+    spaced = gaps[0] + "".join(word + gap for word, gap in zip(words, gaps[1:], strict=True))
+    assert content_hash(spaced) == content_hash(" ".join(words))
+    assert content_hash(" ".join([*words, "b"])) != content_hash(" ".join(words))
 
 
 def test_the_content_hash_ignores_white_space_only() -> None:

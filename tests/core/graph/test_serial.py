@@ -43,7 +43,7 @@ STATES = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(STATES)
 def test_any_state_comes_back_as_it_was(state):
     again = decode_state(encode_state(state), "s-1")
@@ -109,7 +109,7 @@ def test_fields_added_later_have_their_defaults_and_dropped_ones_are_passed_over
     assert again.status is SessionStatus.RUNNING
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(arrays(np.float32, st.integers(0, 40), elements=st.floats(width=32)))
 def test_a_vector_comes_back_bit_for_bit(vector):
     data = encode_vector(vector)

@@ -24,7 +24,7 @@ def evidence(sequence: int) -> EvidenceNode:
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 90), st.lists(st.tuples(st.integers(0, 70), st.integers(0, 10**6)), max_size=6))
 def test_the_arrays_say_what_the_nodes_say_whatever_was_added_and_changed(first, steps):
     snapshot = GraphSnapshot.build([evidence(n + 1) for n in range(first)], [])

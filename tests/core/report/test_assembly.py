@@ -282,7 +282,7 @@ def sessions(draw, new_session):
     return session
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data(), st.sampled_from(["mark", "drop"]))
 def test_every_number_resolves_to_a_source_and_every_source_is_cited(new_session, data, choice):
     session = data.draw(sessions(new_session))

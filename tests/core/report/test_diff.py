@@ -23,6 +23,8 @@ TEXTS = (
     "",
 )
 
+few = settings(max_examples=50, deadline=None)  # an outline takes long to draw
+
 
 @st.composite
 def outlines(draw: st.DrawFn) -> Outline:
@@ -70,6 +72,7 @@ def plain(changes: Changes) -> dict[str, set[object]]:
     }
 
 
+@few
 @given(outlines())
 def test_nothing_changed_against_itself(outline: Outline) -> None:
     # A source that was cited was read.
@@ -77,7 +80,7 @@ def test_nothing_changed_against_itself(outline: Outline) -> None:
     assert not compare(read, read)
 
 
-@settings(max_examples=100)
+@few
 @given(outlines(), outlines())
 def test_the_other_way_round_new_is_dropped_and_old_is_new(a: Outline, b: Outline) -> None:
     there, back = plain(compare(a, b)), plain(compare(b, a))
@@ -107,11 +110,13 @@ def shuffled(outline: Outline, random: object) -> Outline:
     )
 
 
+@few
 @given(outlines(), outlines(), st.randoms(use_true_random=False))
 def test_the_order_of_statements_and_sources_decides_nothing(a: Outline, b: Outline, random: object) -> None:
     assert plain(compare(a, b)) == plain(compare(shuffled(a, random), shuffled(b, random)))
 
 
+@few
 @given(outlines(), outlines())
 def test_what_is_held_on_both_sides_is_no_change_however_it_is_quoted(a: Outline, b: Outline) -> None:
     everything = tuple("abcdef")

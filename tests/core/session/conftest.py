@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from lethe_core.adapters.bootstrap import session_deps
+from lethe_core.adapters.models.embedding_cache import CachedEmbedder
+from lethe_core.adapters.models.wordllama import WordLlamaEmbedder
 from lethe_core.adapters.stores.owner import make_owner
 from lethe_core.config import Settings
 from lethe_core.din.read import parse_din
@@ -120,12 +122,15 @@ class World:
     home: Path
     corpus: Path
     stack: ExitStack
+    embedder: WordLlamaEmbedder  # the configured one, read once for all tests
 
     def deps(self, **settings: Any) -> SessionDeps:
         """Real dependencies; ``reasoner`` may be a scripted one."""
         reasoner = settings.pop("reasoner", None)
+        own = any(name.startswith("embedding") for name in settings)
+        embedder = None if own else CachedEmbedder(self.embedder)
         merged = Settings(**{"home": self.home, "corpus": (self.corpus,), **settings})
-        deps = self.stack.enter_context(session_deps(merged))
+        deps = self.stack.enter_context(session_deps(merged, embedder=embedder))
         return deps if reasoner is None else replace(deps, reasoner=reasoner)
 
     def open(self, question: str = QUESTION, name: str = "s-test", **settings: Any) -> Driver:
@@ -143,11 +148,16 @@ class World:
         return self.open(question, name, reasoner=ScriptedReasoner(list(answers)), **settings)
 
 
+@pytest.fixture(scope="session")
+def embedder() -> WordLlamaEmbedder:
+    return WordLlamaEmbedder()
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, embedder: WordLlamaEmbedder) -> Iterator[World]:
     corpus = tmp_path / "papers"
     corpus.mkdir()
     for name, text in PAGES.items():
         (corpus / name).write_text(text, encoding="utf-8")
     with ExitStack() as stack:
-        yield World(tmp_path / "home", corpus, stack)
+        yield World(tmp_path / "home", corpus, stack, embedder)

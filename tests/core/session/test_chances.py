@@ -1,5 +1,6 @@
 """What was found is worked on before something else is begun, and what finds nothing waits for the others."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lethe_core.control.selection import task_scores
 from lethe_core.graph.nodes import (
     Edge,
     EdgeType,
@@ -20,7 +22,14 @@ from lethe_core.graph.nodes import (
 )
 from lethe_core.graph.session_state import CallOutcome, SearchRecord, SessionState
 from lethe_core.graph.snapshot import GraphSnapshot
-from lethe_core.session.chances import all_had_theirs, fruitless, holds_unused, owed_a_reading
+from lethe_core.session.chances import (
+    SEARCHES_FIRST,
+    all_had_theirs,
+    fruitless,
+    holds_unused,
+    owed_a_reading,
+    times_worked_on,
+)
 
 NEW, NOTHING, FAILED = CallOutcome.NEW, CallOutcome.NOTHING, CallOutcome.FAILED
 TASK = NodeId("a")
@@ -78,6 +87,7 @@ def searched(*outcomes: tuple[int, CallOutcome]) -> tuple[SearchRecord, ...]:
 
 
 CHUNK, SYNTHESIS = EvidenceKind.CHUNK, EvidenceKind.SYNTHESIS
+made = st.lists(st.tuples(st.integers(1, 9), st.sampled_from(CallOutcome)), max_size=20)
 
 
 def test_evidence_is_unused_until_a_synthesis_of_the_same_task_stands_beside_it() -> None:
@@ -105,18 +115,53 @@ def test_a_find_is_to_be_read_once_by_its_task(
     assert owed_a_reading(snapshot, searched(*searches)) == ({TASK} if owed else set())
 
 
+def test_a_find_off_topic_waits_for_its_tasks_turn() -> None:
+    snapshot = graph(selected=5, kinds=(CHUNK,))
+    noise = tuple(replace(record, yielded=False) for record in searched((4, NEW), (5, NEW)))
+    assert owed_a_reading(snapshot, noise) == frozenset()
+    assert owed_a_reading(snapshot, (*searched((4, NEW)), noise[1])) == {TASK}  # of the first it is owed one
+
+
 def test_an_iteration_counts_as_fruitless_when_searches_answered_and_none_brought_anything() -> None:
-    made = searched(
+    records = searched(
         (1, NOTHING), (1, NOTHING), (2, NOTHING), (2, NEW), (3, FAILED), (4, FAILED), (4, NOTHING)
     )
-    assert fruitless(made) == {TASK: 2}
+    assert fruitless(records) == {TASK: 2}
     assert fruitless(()) == {}
+    # What was found off topic is nothing either.
+    assert fruitless(tuple(replace(record, yielded=False) for record in records)) == {TASK: 3}
 
 
-@given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from(CallOutcome)), max_size=20))
-def test_never_more_fruitless_iterations_than_iterations(made: list[tuple[int, CallOutcome]]) -> None:
-    count = fruitless(searched(*made)).get(TASK, 0)
-    assert 0 <= count <= len({iteration for iteration, found in made if found is NOTHING})
+@given(made)
+def test_never_more_fruitless_iterations_than_iterations(calls: list[tuple[int, CallOutcome]]) -> None:
+    count = fruitless(searched(*calls)).get(TASK, 0)
+    assert 0 <= count <= len({iteration for iteration, found in calls if found is NOTHING})
+
+
+@given(made, st.integers(0, 5))
+def test_a_task_was_worked_on_when_it_was_productive_found_nothing_or_only_ever_searches(
+    found: list[tuple[int, CallOutcome]], n_productive: int
+) -> None:
+    task = replace(graph().tasks[TASK], n_productive=n_productive)
+    records = searched(*found)
+    (count,) = times_worked_on([task], records)
+    iterations = len({iteration for iteration, _ in found})
+    assert count >= n_productive + fruitless(records).get(TASK, 0)
+    assert count <= max(n_productive + fruitless(records).get(TASK, 0), iterations)
+    if iterations > SEARCHES_FIRST:
+        assert count >= iterations
+    assert times_worked_on([task], ()).tolist() == [n_productive]
+    (after,) = times_worked_on([task], (*records, *searched((10, NEW))))
+    assert after >= count
+
+
+def test_a_task_that_always_finds_something_and_concludes_nothing_gives_way_to_one_never_tried() -> None:
+    tasks = [graph().tasks[TASK], graph().tasks[NodeId("root")]]
+    for n in range(1, 7):
+        counts = times_worked_on(tasks, searched(*((iteration, NEW) for iteration in range(1, n + 1))))
+        # Nothing covers the first; the other is half covered and less to the point.
+        scores = task_scores(np.array([0.8, 0.6]), np.array([1.0, 0.5]), np.ones(2), counts)
+        assert (scores[1] > scores[0]) == (n > SEARCHES_FIRST)
 
 
 def test_a_task_has_had_its_chance_when_it_was_selected_whatever_it_made_of_it() -> None:
@@ -124,3 +169,12 @@ def test_a_task_has_had_its_chance_when_it_was_selected_whatever_it_made_of_it()
     assert all_had_theirs(STATE, graph(selected=2))
     # Noise that no synthesis wants must not keep a session open.
     assert all_had_theirs(STATE, graph(selected=2, kinds=(CHUNK,)))
+
+
+def test_what_a_task_found_first_is_read_before_it_has_had_its_chance() -> None:
+    state = replace(STATE, searches=searched((1, NEW), (2, NEW)))
+    assert not all_had_theirs(state, graph(selected=2, kinds=(CHUNK,)))
+    assert all_had_theirs(state, graph(selected=3, kinds=(CHUNK,)))  # looked at, whatever it made of it
+    assert all_had_theirs(
+        replace(STATE, searches=searched((1, NEW), (2, NEW), (3, NEW))), graph(selected=3, kinds=(CHUNK,))
+    )

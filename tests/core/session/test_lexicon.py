@@ -27,7 +27,7 @@ nodes = st.lists(
 ).map(lambda drawn: [evidence(n + 1, *one) for n, one in enumerate(drawn)])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(nodes, st.data())
 def test_evidence_that_came_one_by_one_has_the_terms_and_scores_of_the_whole(found, data):
     growing, whole = SessionLexicon(), SessionLexicon()

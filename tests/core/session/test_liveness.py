@@ -1,6 +1,8 @@
 """Nothing that could be worked on waits for ever, and nothing blocked is silent (algorithms.md 4.2)."""
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lethe_core.graph.nodes import Edge, EdgeType, NodeId, ShortId, TaskNode, TaskStatus
 from lethe_core.graph.snapshot import GraphSnapshot
@@ -91,3 +93,79 @@ def test_the_root_is_told_when_the_parent_is_not_at_work() -> None:
     revival = plan_revival(snapshot, frozenset())
     assert [listener for listener, _ in revival.notes] == ["root"]
     assert revival.reopened == ("root",)
+
+
+def test_a_task_that_needs_a_part_of_a_failed_one_is_blocked_by_it() -> None:
+    statuses = {"root": A, "a": F, "a1": P, "b": P}
+    snapshot = graph(statuses, {"a": "root", "a1": "a", "b": "root"}, (("b", "a1"),))
+    assert {task: culprit.id for task, culprit in blocked_tasks(snapshot).items()} == {"b": "a"}
+    assert revived(snapshot) == ("root",)
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[dict[str, TaskStatus], dict[str, str], tuple[tuple[str, str], ...]]:
+    """Up to nine tasks in a tree as answers can make it, the root live.
+
+    No task is DONE above live ones, and none needs what waits for a task that it is a part of.
+    """
+    names = ["root", *(f"t{n}" for n in range(draw(st.integers(0, 8))))]
+    statuses = {"root": draw(st.sampled_from([P, A]))}
+    parents: dict[str, str] = {}
+    waits: dict[str, set[str]] = {name: set() for name in names}  # for its parts and for what it needs
+    needs: list[tuple[str, str]] = []
+    for at, name in enumerate(names[1:], start=1):
+        parents[name] = parent = draw(st.sampled_from(names[:at]))
+        below_done = statuses[parent] is D
+        statuses[name] = draw(st.sampled_from([D, F] if below_done else [P, P, A, A, D, F]))
+        waits[parent].add(name)
+        other = draw(st.sampled_from(names[1:at])) if at > 1 and draw(st.booleans()) else ""
+        if other and name not in reached(waits, other):
+            waits[name].add(other)
+            if any(up in reached(waits, name) for up in above(parents, name)):
+                waits[name].remove(other)
+            else:
+                needs.append((name, other))
+    return statuses, parents, tuple(needs)
+
+
+def above(parents: dict[str, str], name: str) -> list[str]:
+    found = []
+    while name in parents:
+        name = parents[name]
+        found.append(name)
+    return found
+
+
+def reached(waits: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    pending = [start]
+    while pending:
+        new = waits[pending.pop()] - found
+        found |= new
+        pending += new
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_something_becomes_ready_unless_only_blocked_tasks_are_left(world) -> None:
+    statuses, parents, needs = world
+    told: frozenset[NodeId] = frozenset()
+    for _ in range(2 * len(statuses) + 1):
+        snapshot = graph(statuses, parents, needs)
+        plan = plan_revival(snapshot, told)
+        assert all(statuses[task] is A for task in plan.reopened)
+        assert not told.intersection(plan.noticed)  # each is told of once
+        if not plan:
+            break
+        statuses = statuses | dict.fromkeys(map(str, plan.reopened), P)
+        told |= frozenset(plan.noticed)
+    assert not plan
+    if not snapshot.ready_set():
+        # Nobody can be called back: the root itself waits for subtasks that can never be.
+        assert not [
+            task for task in selectable(snapshot) if task.status is A and not snapshot.children(task.id)
+        ]
+        blocked = blocked_tasks(snapshot)
+        assert blocked
+        assert set(blocked) <= told

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lethe_core.control.budget import BudgetConfig
 from lethe_core.control.signals import INITIAL_SIGNALS
@@ -70,6 +72,33 @@ def test_a_session_with_work_to_do_goes_on() -> None:
 )
 def test_each_reason(expected: str, snapshot: GraphSnapshot, state: dict[str, Any]) -> None:
     assert reason(snapshot, **state) == expected
+
+
+ORDER = {
+    "goal_complete": {"snapshot": graph(D)},
+    "no_ready_tasks": {"snapshot": graph(F)},
+    "wall_clock_cap": {"seconds": 1200.0},
+    "iteration_cap": {"iterations": 60},
+    "token_cap": {"capped": "token_cap"},
+    "model_unavailable": {"n_unanswered": 3},
+    "search_unavailable": {"n_failed_search": 3},
+    "cancelled": {"cancelled": True},
+    "converged": {"convergence": 1.0, "plateau": 1.0},
+}
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sets(st.sampled_from(list(ORDER))))
+def test_of_several_reasons_the_first_in_order_is_given(holding: set[str]) -> None:
+    values: dict[str, Any] = {"snapshot": graph(P), "iterations": 9}
+    for name in reversed(ORDER):
+        if name in holding:
+            values |= ORDER[name]
+    measured = {
+        name: values.pop(name) for name in ("n_failed_search", "convergence", "plateau") if name in values
+    }
+    expected = next((name for name in ORDER if name in holding), "")
+    assert reason(values.pop("snapshot"), signals=signals(**measured), **values) == expected
 
 
 def test_the_hard_cap_on_time_is_twice_the_target() -> None:
