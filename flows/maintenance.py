@@ -20,7 +20,7 @@ from pydantic import Field
 from flows.ages import seconds_of
 from flows.kept_answers import kept_answers
 from flows.old_runs import OldRuns, end_hanging, end_silent, remove_old_runs
-from flows.parameters import Age, PathOrNone
+from flows.parameters import Age, PathOrNone, StoreUrl
 from flows.wording import count
 from lethe_core.adapters.housekeeping import Removed, back_up_into, prune_answers, prune_indexes
 from lethe_core.adapters.stores import open_store
@@ -69,7 +69,7 @@ def maintain(
     cache_gigabytes: Annotated[float, Field(gt=0, le=100_000)] = 10,
     runs_older_than: Age = "90d",
     keep_runs: Annotated[int, Field(ge=1)] = 1000,
-    store: str = "",
+    store: StoreUrl = "",
 ) -> State[Any]:
     """Back the graph store up, remove what is old, end what hangs, and list what waits to be resumed.
 
