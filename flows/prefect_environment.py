@@ -34,6 +34,8 @@ SERVER_SETTINGS: Final[Mapping[str, str]] = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
     # A run beyond its deployment's limit looks again after so many seconds; by default after 30.
     "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "10",
+    # What died while the server was away is seen after an absence of a day at most; by default of a minute.
+    "PREFECT_SERVER_EVENTS_EXPIRED_BUCKET_BUFFER": "P1D",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "DO_NOT_TRACK": "1",
