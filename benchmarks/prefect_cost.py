@@ -4,9 +4,10 @@ A session whose reasoner only goes on is iterated many times, once by ``benchmar
 does it (ten task runs, the progress artifact, a look at the run's own state), under a server of Lethe's own
 on the same machine. Printed: seconds and processor time an iteration of both, their ratio, the server's
 processor time, and how long after a run its server has written down the last of its task runs. Goals: .25 s
-an iteration on two cores, and no lag that grows.
+an iteration on two cores, and no lag that grows. Apart from it: what a call of the model waits for a slot of
+the limit that holds on all workers together, where nobody else holds one.
 
-    python -m benchmarks.prefect_cost [--runs 3] [--iterations 100]
+    python -m benchmarks.prefect_cost [--runs 3] [--iterations 100] [--slots 30]
 """
 
 import argparse
@@ -34,6 +35,7 @@ from lethe_core.reasoning.protocol import Answer, Prompt
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.opening import checked_session_id, open_session
 
+LIMIT: Final = "prefect-cost"
 GOAL: Final = 0.25  # seconds of wall time an iteration
 LAG_SECONDS: Final = 300.0
 TICKS: Final = os.sysconf("SC_CLK_TCK")
@@ -67,12 +69,12 @@ class Cost:
 
 
 @contextmanager
-def session(folder: Path, name: str) -> Iterator[SessionHandle]:
+def session(folder: Path, name: str, **more: str) -> Iterator[SessionHandle]:
     """A new session over one document."""
     corpus = folder / "corpus"
     corpus.mkdir(exist_ok=True)
     (corpus / "tarn.md").write_text("# Tarn bridge\n\nThe Tarn bridge is 412 metres long.\n", "utf-8")
-    settings = load_settings({"corpus": (corpus,), "home": folder, "max_iterations": 100}).settings
+    settings = load_settings({"corpus": (corpus,), "home": folder, "max_iterations": 100, **more}).settings
     with session_deps(settings) as opened:
         deps = replace(opened, reasoner=GoingOn())
         made = open_session(deps, "How long is it?", checked_session_id(name), owner=make_owner())
@@ -138,6 +140,34 @@ def lag(run_id: str, expected: int) -> float:
     return time.monotonic() - ended
 
 
+def slot(folder: Path, times: int) -> float:
+    """Seconds that a call of the model costs more under the limit: its slot taken and given back."""
+    from prefect import flow
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.actions import GlobalConcurrencyLimitCreate
+
+    from tasks.slots import model_slot
+
+    with get_client(sync_client=True) as client:
+        client.create_global_concurrency_limit(GlobalConcurrencyLimitCreate(name=LIMIT, limit=2))
+    model = {"llm_limit": LIMIT, "llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "never asked"}
+    with session(folder, "s-slots", **model) as handle:
+        measured: list[float] = []
+
+        @flow(name="prefect-cost-slots", persist_result=False)
+        def run() -> None:
+            with model_slot(handle):
+                pass  # the first one makes the connection
+            begun = time.perf_counter()
+            for _ in range(times):
+                with model_slot(handle):
+                    pass
+            measured.append((time.perf_counter() - begun) / times)
+
+        run()
+    return measured[0]
+
+
 def processor_seconds(pid: int) -> float:
     """Of another process, its threads included."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -167,6 +197,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=100, help="of each run")
+    parser.add_argument("--slots", type=int, default=30, help="taken of the limit on the model's calls")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="lethe-prefect-") as made:
         folder = Path(made)
@@ -175,6 +206,8 @@ def main() -> None:
                 server.wait(print)
             point_prefect_at(server.state.api_url, folder, own=True, debug=False)
             compare(folder, server.state.pid, arguments.runs, arguments.iterations)
+            seconds = slot(folder, arguments.slots)
+            print(f"{'limit':12}{seconds:9.3f} a call, beside the above: only where a model's limit is set")
             for handler in logging.getLogger("prefect.flow_runs").handlers:
                 handler.flush()  # what is still to be sent would meet no server
         finally:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
 import click
 from automations import NOTIFY, crash_care, differences, notification
@@ -26,6 +27,7 @@ from prefect.client.schemas.actions import (
 from prefect.client.schemas.objects import WorkPool
 from prefect.events.schemas.automations import AutomationCore
 from prefect.exceptions import ObjectNotFound
+from prefect.filesystems import RemoteFileSystem
 from prefect.settings import get_current_settings
 from prefect.workers.process import ProcessWorker
 from pydantic import SecretStr
@@ -44,6 +46,9 @@ ENVIRONMENT: Final = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 LIMIT_VARIABLE: Final = "LETHE_LLM_LIMIT"
+ANSWERS: Final = "lethe-answers"
+NONE: Final = "none"
+ANSWERS_VARIABLE: Final = "PREFECT_DEFAULT_RESULT_STORAGE_BLOCK"
 
 Result = Literal["created", "changed", "removed", "unchanged", "left"]
 DONE: Final = ("created", "changed", "removed")
@@ -162,6 +167,21 @@ class Bootstrap:
         else:
             self._note("created", f"automation “{NOTIFY}”")
 
+    def answers(self, url: str) -> None:
+        """Where bought answers are kept; the keys to it are the workers' environment's, not stored here."""
+        what = f"storage block {ANSWERS}"
+        try:
+            found: Any = RemoteFileSystem.load(ANSWERS)
+        except ValueError:
+            found = None
+        if found is not None and found.basepath == url:
+            self._note("unchanged", what, url)
+            return
+        block = RemoteFileSystem(basepath=url) if found is None else found
+        block.basepath = url
+        self._do(lambda: block.save(ANSWERS, overwrite=True))
+        self._note("created" if found is None else "changed", what, url)
+
     def _stored_webhook(self) -> Webhook | None:
         try:
             found = Webhook.load(WEBHOOK)
@@ -196,6 +216,16 @@ def with_environment(template: dict[str, Any], environment: dict[str, str | None
     return changed
 
 
+def _storage_url(url: str) -> str:
+    """Raises click.UsageError for what is no address, and for one that has a key in it."""
+    parts = urlsplit(url)
+    if not (parts.scheme and parts.netloc):
+        raise click.UsageError(f"--answers is no address of a storage: {url!r} (s3://BUCKET/FOLDER)")
+    if "@" in parts.netloc:
+        raise click.UsageError("--answers with a key in it would be stored in clear: set it for the workers")
+    return url.rstrip("/")
+
+
 @click.command()
 @click.option(
     "--model-concurrency",
@@ -227,8 +257,21 @@ def with_environment(template: dict[str, Any], environment: dict[str, str | None
     default="",
     help="Called for every changed report of a series; better in LETHE_NOTIFY_URL, which nobody else sees.",
 )
+@click.option(
+    "--answers",
+    envvar="LETHE_ANSWERS",
+    default="",
+    metavar="URL",
+    help="Where all workers keep the answers that they buy: s3://BUCKET/FOLDER, or another file system of "
+    "fsspec; its keys belong into the workers' environment. none: in each worker's own folder again.",
+)
 def main(
-    model_concurrency: int | None, crash_after: float, start_within: float, dry_run: bool, notify_url: str
+    model_concurrency: int | None,
+    crash_after: float,
+    start_within: float,
+    dry_run: bool,
+    notify_url: str,
+    answers: str,
 ) -> None:
     """Make what Lethe's deployments need: pool, queues, limit, automations. Run twice it changes nothing."""
     url = get_current_settings().api.url
@@ -244,6 +287,11 @@ def main(
         environment: dict[str, str | None] = dict(ENVIRONMENT)
         if model_concurrency is not None:
             environment[LIMIT_VARIABLE] = MODEL_LIMIT if model_concurrency else None
+        if answers == NONE:
+            environment[ANSWERS_VARIABLE] = None
+        elif answers:
+            made.answers(_storage_url(answers))
+            environment[ANSWERS_VARIABLE] = f"remote-file-system/{ANSWERS}"
         made.pool(environment)
         made.queues()
         made.model_limit(model_concurrency)

@@ -77,11 +77,13 @@ def publish_report(session: SessionHandle, written: Written) -> None:
             key=artifact_key("report", name),
             description=session.state.goal[:200],
         )
+    key = artifact_key("json", session_id)
     _tolerant(
         _create_json_artifact,
         data=written.json.model_dump(mode="json", by_alias=True),
-        key=artifact_key("json", session_id),
-        description="report.json",
+        key=key,
+        # The page shows it as one long line, which is for programs.
+        description=f"The report for programs, report.json: prefect artifact inspect {key} --output json",
     )
     if rows := _signal_rows(session):
         _tolerant(

@@ -15,18 +15,19 @@ from typing import Annotated, Any, Final
 from prefect import flow, get_run_logger
 from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State, StateType
-from prefect.settings import get_current_settings
 from pydantic import Field
 
 from flows.ages import seconds_of
-from flows.old_runs import OldRuns, end_hanging, remove_old_runs
-from flows.parameters import Age, PathOrNone
+from flows.kept_answers import kept_answers
+from flows.old_runs import OldRuns, end_hanging, end_silent, remove_old_runs
+from flows.parameters import Age, PathOrNone, StoreUrl
 from flows.wording import count
 from lethe_core.adapters.housekeeping import Removed, back_up_into, prune_answers, prune_indexes
 from lethe_core.adapters.stores import open_store
 from lethe_core.adapters.stores.copying import prune
 from lethe_core.config import Settings, load_settings
-from lethe_core.errors import ConfigError, LetheError
+from lethe_core.errors import ConfigError, LetheError, SessionNotFoundError
+from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.session_state import SessionStatus
 from lethe_core.graph.store import GraphStore
 
@@ -68,7 +69,7 @@ def maintain(
     cache_gigabytes: Annotated[float, Field(gt=0, le=100_000)] = 10,
     runs_older_than: Age = "90d",
     keep_runs: Annotated[int, Field(ge=1)] = 1000,
-    store: str = "",
+    store: StoreUrl = "",
 ) -> State[Any]:
     """Back the graph store up, remove what is old, end what hangs, and list what waits to be resumed.
 
@@ -100,7 +101,7 @@ def maintain(
                 indexes_older_than,
                 cache_gigabytes,
             )
-            _cut_runs(done, runs_older_than, keep_runs)
+            _cut_runs(done, opened, runs_older_than, keep_runs)
             done.attempt("interrupted sessions", lambda: _interrupted(opened))
     create_table_artifact(table=done.rows, key="lethe-maintenance", description="What was kept and removed")
     if done.failures:
@@ -127,31 +128,46 @@ def _cut(
     gigabytes: float,
 ) -> None:
     most = int(gigabytes * GIGABYTE)
-    results = get_current_settings().results.local_storage_path
     if sessions:
-        done.attempt("sessions", lambda: _prune_sessions(store, settings.home, sessions))
-    done.attempt(
-        "kept answers", lambda: _said(prune_answers(store, results, before=_before(answers), most_bytes=most))
-    )
+        done.attempt("sessions", lambda: _prune_sessions(store, sessions))
+    done.attempt("kept answers", lambda: _prune_kept(store, answers, most))
     done.attempt(
         "indexes", lambda: _said(prune_indexes(settings.home, before=_before(indexes), most_bytes=most))
     )
 
 
-def _prune_sessions(store: GraphStore, home: Path, age: str) -> str:
-    pruned = prune(store, home, before=_before(age))
+def _prune_sessions(store: GraphStore, age: str) -> str:
+    pruned = prune(store, kept_answers(), before=_before(age))
     left = len(pruned.at_work) + len(pruned.followed)
     return f"{len(pruned.deleted)} deleted, {left} left that are at work or that a series goes on from"
 
 
-def _cut_runs(done: _Done, age: str, keep: int) -> None:
+def _prune_kept(store: GraphStore, age: str, most_bytes: int) -> str:
+    storage = kept_answers()
+    if storage is None:
+        return "left: their storage block does not list them; give its bucket a rule for their age"
+    return _said(prune_answers(store, storage, before=_before(age), most_bytes=most_bytes))
+
+
+def _cut_runs(done: _Done, store: GraphStore, age: str, keep: int) -> None:
+    def at_work(session: str) -> bool:
+        try:
+            return store.lease_holder(SessionId(session)) is not None
+        except SessionNotFoundError:
+            return False
+
     before = datetime.fromtimestamp(_before(age), UTC) if age else None
     done.attempt("old runs", lambda: f"{remove_old_runs(OldRuns(FLOWS, before, keep))} removed")
     done.attempt("runs that hung in their cancelling", lambda: f"{end_hanging(FLOWS)} ended")
+    done.attempt("runs that died unseen", lambda: f"{end_silent(FLOWS, at_work)} ended")
 
 
 def _interrupted(store: GraphStore) -> str:
-    """Sessions whose run has gone: a lease that has run out holds nobody up, but nobody goes on either."""
+    """Sessions whose run has gone, and that nobody goes on with.
+
+    Their leases stay as they are: one that has run out holds nobody up, and a process that only slept through
+    its end (a machine that was suspended) may renew it and go on.
+    """
     now = time.time()
     waiting = [
         state.session_id

@@ -16,7 +16,12 @@ def flow_run_name() -> str:
 
 def session_name(given: str) -> str:
     """The session's id: the parameter, or the flow run's id, so that a retry keeps it."""
-    return given or f"s-{str(flow_run.id).replace('-', '')[:12]}"
+    return given or of_run(str(flow_run.id))
+
+
+def of_run(run_id: str) -> str:
+    """The session of a run that was given no name for it."""
+    return f"s-{run_id.replace('-', '')[:12]}"
 
 
 def artifact_key(prefix: str, session_id: str) -> str:

@@ -1,6 +1,6 @@
-"""Lethe's own runs on the Prefect server: old ones removed, those that hang in their cancelling ended."""
+"""Lethe's own runs on the Prefect server: old ones removed, and those ended that nobody works on any more."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -19,11 +19,21 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.client.schemas.sorting import FlowRunSort
+from prefect.events.filters import (
+    EventFilter,
+    EventNameFilter,
+    EventOccurredFilter,
+    EventOrder,
+    EventResourceFilter,
+)
 from prefect.exceptions import ObjectNotFound
+
+from flows.naming import of_run
 
 PAGE: Final = 100
 # A worker ends a cancelled run within a minute; what hangs for so long has no worker any more.
 CANCELLING: Final = timedelta(hours=1)
+SILENCE: Final = timedelta(hours=1)  # a living run gives a sign every half minute
 ENDED: Final = [StateType.COMPLETED, StateType.FAILED, StateType.CRASHED, StateType.CANCELLED]
 
 
@@ -67,6 +77,50 @@ def end_hanging(flows: Sequence[str], *, now: datetime | None = None) -> int:
                 client.set_flow_run_state(run.id, state, force=True)
                 ended += 1
     return ended
+
+
+def end_silent(flows: Sequence[str], at_work: Callable[[str], bool], *, now: datetime | None = None) -> int:
+    """Call crashed what has given no sign for an hour and has no lease on its session; returns how many.
+
+    An automation of the pool does so within minutes, and starts them again; this is for what it has missed
+    (the server's services were away) and for runs of no pool.
+    at_work: whether somebody holds the lease of a session of this name.
+    """
+    now = now or datetime.now(UTC)
+    ended = 0
+    with get_client(sync_client=True) as client:
+        for run in client.read_flow_runs(
+            flow_filter=FlowFilter(name=FlowFilterName(any_=list(flows))),
+            flow_run_filter=FlowRunFilter(state=_of_types([StateType.RUNNING])),
+            limit=PAGE,
+        ):
+            sign = _last_sign(client, run, now)
+            # Of a run without any sign it is not known that it gives some.
+            if sign is None or sign > now - SILENCE or at_work(_session_of(run)):
+                continue
+            message = f"no sign of it since {sign:%Y-%m-%d %H:%M} UTC: its process, or its machine, has ended"
+            client.set_flow_run_state(run.id, State(type=StateType.CRASHED, message=message))
+            ended += 1
+    return ended
+
+
+def _last_sign(client: SyncPrefectClient, run: FlowRun, now: datetime) -> datetime | None:
+    """When the last heartbeat was since the run was last started; None for none."""
+    since = run.state.timestamp if run.state is not None else run.created
+    signs = client.read_events(
+        EventFilter(
+            event=EventNameFilter(name=["prefect.flow-run.heartbeat"]),
+            resource=EventResourceFilter(id=[f"prefect.flow-run.{run.id}"]),
+            occurred=EventOccurredFilter.model_validate({"since": since, "until": now}),
+            order=EventOrder.DESC,
+        ),
+        limit=1,
+    ).events
+    return signs[0].occurred if signs else None
+
+
+def _session_of(run: FlowRun) -> str:
+    return str(run.parameters.get("session") or of_run(str(run.id)))
 
 
 def _ended(

@@ -32,6 +32,8 @@ Question = Annotated[str, _text("not only spaces", r"\S", maxLength=MAX_QUESTION
 Folder = Annotated[str, _text("an absolute path", _ABSOLUTE)]
 PathOrNone = Annotated[str, _text("an absolute path, or nothing", f"^$|{_ABSOLUTE}")]
 Name = Annotated[str, _text("a letter, then letters, digits and ._-", r"^([A-Za-z][A-Za-z0-9._-]{0,63})?\Z")]
+# A password belongs into the worker's environment; what is a parameter stands in the server's database.
+StoreUrl = Annotated[str, _text("a URL without a user or a password", r"^(?![^/]*//[^/]*@)")]
 Iterations = Annotated[int, Field(ge=0, le=MOST_ITERATIONS)]
 Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)]
 Tokens = Annotated[int, Field(ge=0)]

@@ -5,7 +5,7 @@ Imports no Prefect: the command line decides here which server a run goes to bef
 
 import os
 import tomllib
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +23,10 @@ REQUEST_SECONDS: Final = 30  # Prefect's own are 60, each of a request's tries
 
 ANSWER_SECONDS: Final = 10.0  # for a sign of life from a configured server, busy or far away
 
+# Both names are Prefect's, the older one second.
+RESULTS_FOLDER: Final = ("PREFECT_RESULTS_LOCAL_STORAGE_PATH", "PREFECT_LOCAL_STORAGE_PATH")
+RESULTS_BLOCK: Final = ("PREFECT_RESULTS_DEFAULT_STORAGE_BLOCK", "PREFECT_DEFAULT_RESULT_STORAGE_BLOCK")
+
 # The recorder takes task runs one by one by default: 15 a second, and a lag of half a minute after a session.
 SERVER_SETTINGS: Final[Mapping[str, str]] = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
@@ -30,6 +34,8 @@ SERVER_SETTINGS: Final[Mapping[str, str]] = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
     # A run beyond its deployment's limit looks again after so many seconds; by default after 30.
     "PREFECT_SERVER_DEPLOYMENTS_CONCURRENCY_SLOT_WAIT_SECONDS": "10",
+    # What died while the server was away is seen after an absence of a day at most; by default of a minute.
+    "PREFECT_SERVER_EVENTS_EXPIRED_BUCKET_BUFFER": "P1D",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "DO_NOT_TRACK": "1",
@@ -108,8 +114,8 @@ def point_prefect_at(api_url: str, home: Path, *, own: bool, debug: bool) -> Non
     """
     environment = os.environ
     environment["PREFECT_API_URL"] = api_url
-    if not {"PREFECT_RESULTS_LOCAL_STORAGE_PATH", "PREFECT_LOCAL_STORAGE_PATH"} & environment.keys():
-        environment["PREFECT_RESULTS_LOCAL_STORAGE_PATH"] = str(home / "results")
+    if not _said_first(environment, RESULTS_FOLDER):
+        environment[RESULTS_FOLDER[0]] = str(results_folder(home))
     environment.setdefault("PREFECT_FLOWS_HEARTBEAT_FREQUENCY", str(HEARTBEAT_SECONDS))
     environment.setdefault("DO_NOT_TRACK", "1")
     # An environment is above a profile: what the user's own says of this stays.
@@ -128,6 +134,20 @@ def point_prefect_at(api_url: str, home: Path, *, own: bool, debug: bool) -> Non
         environment["PREFECT_HOME"] = str(home / "prefect")
         environment.pop("PREFECT_PROFILE", None)
         without_proxy(environment, urlsplit(api_url).hostname or "127.0.0.1")
+
+
+def results_folder(home: Path) -> Path:
+    """Where runs from here keep what they have bought: under LETHE_HOME, unless Prefect is told otherwise."""
+    return Path(_said_first(os.environ, RESULTS_FOLDER) or home / "results").expanduser()
+
+
+def results_block() -> str:
+    """The storage block that is told to keep it instead; empty for none."""
+    return _said_first(os.environ, RESULTS_BLOCK)
+
+
+def _said_first(environment: Mapping[str, str], names: Sequence[str]) -> str:
+    return next((value for name in names if (value := environment.get(name, ""))), "")
 
 
 def without_proxy(environment: MutableMapping[str, str], host: str) -> None:

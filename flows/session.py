@@ -20,6 +20,7 @@ from flows.parameters import (
     PathOrNone,
     Question,
     Seconds,
+    StoreUrl,
     Tokens,
     given,
 )
@@ -71,7 +72,7 @@ def research(
     series: Name = "",
     if_running: IfRunning = "as configured",
     fail_on: tuple[Check, ...] = (),
-    store: str = "",
+    store: StoreUrl = "",
     config_file: PathOrNone = "",
     force: bool = False,
 ) -> State[Any]:

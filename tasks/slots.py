@@ -1,7 +1,8 @@
 """A slot of a concurrency limit that holds on all workers together, taken for each call of the model.
 
-The limit is Prefect's and is made by deployments/bootstrap.py; taking a slot costs .36 s, so none is taken
-where no limit is configured, nor for the reasoner that asks no server.
+The limit is Prefect's and is made by deployments/bootstrap.py; taking a slot costs some .1 s
+(benchmarks/prefect_cost.py), so none is taken where no limit is configured, nor for the reasoner that asks no
+server.
 """
 
 from collections.abc import Iterator

@@ -62,6 +62,21 @@ def chat_server(chat_module: ModuleType) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
+def s3_server() -> Iterator[Any]:
+    """An S3 server with a bucket."""
+    with load(Path(__file__).with_name("s3.py")).serving() as s3:
+        yield s3
+
+
+@pytest.fixture
+def s3(s3_server: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The S3 server, which this process has the keys to."""
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return s3_server
+
+
+@pytest.fixture(scope="session")
 def neo4j_server_module() -> ModuleType:
     return load(Path(__file__).parent / "neo4j" / "server.py")
 

@@ -11,6 +11,8 @@ import click
 from flows.ages import seconds_of
 from flows.commands.common import absolute, effective_settings
 from flows.commands.options import common_options, store_option
+from flows.prefect_environment import results_block, results_folder
+from flows.terminal import write_line
 from flows.wording import count
 
 if TYPE_CHECKING:
@@ -111,13 +113,15 @@ def delete(
 ) -> int:
     """Remove SESSION: its graph, and the answers of models that were kept for it. Reports stay."""
     from flows.commands.stored import known_session
+    from lethe_core.adapters.answers import AnswerFolder
     from lethe_core.adapters.stores.copying import delete_session
 
     settings = effective_settings({"store": store}, config=config, home=home).settings
     state = known_session(settings, session)
     with _opened(settings) as opened:
-        delete_session(opened, state, settings.home)
+        delete_session(opened, state, AnswerFolder(results_folder(settings.home)))
     click.echo(f"deleted {state.session_id}")
+    _tell_of_block()
     return 0
 
 
@@ -136,12 +140,14 @@ def prune(
 
     One that is at work stays, and of every series the last good run, from which the next one starts.
     """
+    from lethe_core.adapters.answers import AnswerFolder
     from lethe_core.adapters.stores.copying import prune as prune_sessions
 
     seconds = seconds_of(age)
     settings = effective_settings({"store": store}, config=config, home=home).settings
     with _opened(settings) as opened:
-        pruned = prune_sessions(opened, settings.home, before=time.time() - seconds)
+        answers = AnswerFolder(results_folder(settings.home))
+        pruned = prune_sessions(opened, answers, before=time.time() - seconds)
     for session in pruned.deleted:
         click.echo(f"deleted {session}")
     for session in pruned.at_work:
@@ -150,7 +156,15 @@ def prune(
         click.echo(f"left {session}: the next run of its series starts from it (`lethe delete` removes it)")
     if not (pruned.deleted or pruned.at_work or pruned.followed):
         click.echo(f"no session is older than {age}")
+    if pruned.deleted:
+        _tell_of_block()
     return 0
+
+
+def _tell_of_block() -> None:
+    """Only Prefect opens its blocks; these commands do without it."""
+    if block := results_block():
+        write_line(f"answers that are kept in {block} go by their age, with the deployment lethe-maintenance")
 
 
 @contextmanager

@@ -9,9 +9,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from lethe_core.adapters.answers import AnswerStorage, names_of
 from lethe_core.adapters.stores.copying import back_up
 from lethe_core.graph.session_state import SessionStatus
 from lethe_core.graph.store import GraphStore
@@ -30,26 +32,31 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is kept or removed as a whole: an answer's file, a database with its log, a folder."""
+    """What is kept or removed as a whole: an answer, a database with its log, a folder."""
 
-    paths: tuple[Path, ...]
+    remove: Callable[[], None]
     used: float  # when it was last written or read
     size: int
 
 
-def prune_answers(store: GraphStore, results: Path, *, before: float, most_bytes: int) -> Removed:
+def prune_answers(store: GraphStore, answers: AnswerStorage, *, before: float, most_bytes: int) -> Removed:
     """Remove kept answers that were last used before a time, then the longest unused ones above a size.
 
-    results: where Prefect persists them. Those of a session that is not finished stay, whatever their age:
-    no answer is bought twice. Other programs' results in the same folder are not Lethe's to remove.
+    Those of a session that is not finished stay, whatever their age: no answer is bought twice.
+    Raises StoreError.
     """
-    unfinished = {state.uuid for state in store.list_sessions() if state.status is SessionStatus.RUNNING}
-    answers = [
-        path
-        for path in results.glob("**/llm-*")
-        if path.is_file() and not any(path.name.startswith(f"llm-{uuid}-") for uuid in unfinished)
-    ]
-    return _prune(((path,) for path in answers), before=before, most_bytes=most_bytes)
+    unfinished = tuple(
+        names_of(state.uuid) for state in store.list_sessions() if state.status is SessionStatus.RUNNING
+    )
+    return _prune(
+        (
+            _Entry(partial(answers.remove, answer), answer.used, answer.size)
+            for answer in answers.list()
+            if not answer.name.startswith(unfinished)
+        ),
+        before=before,
+        most_bytes=most_bytes,
+    )
 
 
 def prune_indexes(home: Path, *, before: float, most_bytes: int) -> Removed:
@@ -58,7 +65,8 @@ def prune_indexes(home: Path, *, before: float, most_bytes: int) -> Removed:
     for path in (home / "index").glob("*"):
         name = path.name.removesuffix("-wal").removesuffix("-shm")
         groups[name] = (*groups.get(name, ()), path)
-    return _prune(groups.values(), before=before, most_bytes=most_bytes)
+    entries = (entry for paths in groups.values() if (entry := _entry(paths)) is not None)
+    return _prune(entries, before=before, most_bytes=most_bytes)
 
 
 def back_up_into(
@@ -79,21 +87,25 @@ def back_up_into(
     return file, Removed(len(old), size)
 
 
-def _prune(groups: Iterable[tuple[Path, ...]], *, before: float, most_bytes: int) -> Removed:
-    entries = [entry for paths in groups if (entry := _entry(paths)) is not None]
+def _prune(found: Iterable[_Entry], *, before: float, most_bytes: int) -> Removed:
+    entries = list(found)
     left = sum(entry.size for entry in entries)
     in_use = time.time() - IN_USE_SECONDS
     n, size = 0, 0
     for entry in sorted(entries, key=lambda entry: entry.used):
         if entry.used > in_use or (entry.used >= before and left <= most_bytes):
             break
-        for path in entry.paths:
-            _remove(path)
+        entry.remove()
         left, size, n = left - entry.size, size + entry.size, n + 1
     return Removed(n, size)
 
 
-def _remove(path: Path) -> None:
+def _remove(paths: Iterable[Path]) -> None:
+    for path in paths:
+        _remove_one(path)
+
+
+def _remove_one(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         # Away at once, so that nobody opens half of it.
         away = path.with_name(f".{path.name}.removed")
@@ -112,4 +124,4 @@ def _entry(paths: tuple[Path, ...]) -> _Entry | None:
     except FileNotFoundError:
         return None  # it went while we looked
     used = max((max(stat.st_mtime, stat.st_atime) for stat in stats), default=written)
-    return _Entry(paths, used, sum(stat.st_size for stat in stats))
+    return _Entry(partial(_remove, paths), used, sum(stat.st_size for stat in stats))

@@ -128,6 +128,28 @@ def test_a_limit_is_made_changed_and_taken_away_with_what_its_runs_are_told(depl
         assert ("LETHE_LLM_LIMIT" in environment(deployed)) == (slots != "0")
 
 
+def test_a_bucket_for_answers_is_a_block_without_keys_that_every_run_is_told_of(deployed: Any) -> None:
+    block = {"PREFECT_DEFAULT_RESULT_STORAGE_BLOCK": "remote-file-system/lethe-answers"}
+    try:
+        for url, result in (
+            ("s3://b/one", "created"),
+            ("s3://b/one", "unchanged"),
+            ("s3://b/two/", "changed"),
+        ):
+            said = deployed.script("bootstrap.py", "--answers", url).said
+            assert f"{result} storage block lethe-answers: {url.rstrip('/')}" in " ".join(said.split()), said
+            assert block.items() <= environment(deployed).items()
+        for wrong, why in (("b/one", "no address"), ("s3://key:hidden@b/one", "stored in clear")):
+            refused = deployed.script("bootstrap.py", "--answers", wrong)
+            assert refused.code == 2
+            assert why in refused.said
+            assert "hidden" not in refused.said
+    finally:
+        done = deployed.script("bootstrap.py", "--answers", "none")
+    assert done.code == 0, done.said
+    assert not block.keys() & environment(deployed).keys()
+
+
 def test_a_changed_report_is_told_of_and_no_other_and_the_address_stays_a_secret(
     deployed: Any, deployed_module: ModuleType, listener: Listener
 ) -> None:

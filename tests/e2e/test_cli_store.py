@@ -145,6 +145,21 @@ def test_bought_answers_go_with_their_session_and_no_others(capsys, url, tmp_pat
     assert (results / "of-something-else").exists()
 
 
+def test_bought_answers_go_from_where_prefect_is_told_to_keep_them(capsys, url, tmp_path, monkeypatch):
+    fill(url, "s-one")
+    with contextlib.closing(open_store(url)) as store:
+        (state,) = store.list_sessions()
+    (tmp_path / "shared").mkdir()
+    answer = tmp_path / "shared" / f"llm-{state.uuid}-1-0"
+    answer.touch()
+    monkeypatch.setenv("PREFECT_RESULTS_LOCAL_STORAGE_PATH", str(tmp_path / "shared"))
+    monkeypatch.setenv("PREFECT_DEFAULT_RESULT_STORAGE_BLOCK", "remote-file-system/lethe-answers")
+    code, _, err = lethe(capsys, "delete", "s-one", "--store", url)
+    assert code == 0
+    assert not answer.exists()
+    assert "answers that are kept in remote-file-system/lethe-answers go by their age" in err
+
+
 def test_old_sessions_are_pruned(capsys, url):
     fill(url, "s-old", clock=lambda: time.time() - 10 * 86400)
     fill(url, "s-new")

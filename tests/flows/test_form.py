@@ -12,6 +12,7 @@ from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools.validation import ValidationError, validate
 
 from flows import parameters
+from flows.recurring import recur
 from flows.session import research
 from lethe_core.errors import UsageError
 from lethe_core.session.opening import checked_session_id
@@ -80,6 +81,8 @@ def test_what_one_begins_with_comes_first() -> None:
         ({"if_running": "ask"}, "'ask' is not one of ['as configured', 'wait', 'skip']"),
         ({"fail_on": ["typos"]}, "'typos' is not one of ['unsupported', 'contradiction'"),
         ({"out": "reports"}, "'reports' does not match '(?#an absolute path, or nothing)"),
+        ({"store": "neo4j://me:word@graph/db"}, "(?#a URL without a user or a password)"),
+        ({"store": "bolt+s://me@graph:7687"}, "(?#a URL without a user or a password)"),
         ({"config_file": "~/lethe.toml"}, "does not match '(?#an absolute path, or nothing)"),
     ],
 )  # fmt: skip
@@ -96,12 +99,23 @@ def test_a_wrong_value_is_refused_with_the_field_and_the_rule(values: dict[str, 
         {},
         {"corpus": ["/papers", "C:\\papers", "\\\\server\\papers"], "out": "/reports"},
         {"max_iterations": 100, "time_budget": 0.5, "max_tokens": 1, "max_cost": 0.01},
+        {"store": "sqlite:////data/me@home/graph.db"},
+        {"store": "neo4j+s://graph.example:7687/lethe"},
         {"session": "s-1", "series": "tarn.weekly_2", "if_running": "skip", "fail_on": ["stale"]},
     ],
 )
 def test_a_right_value_is_taken(values: dict[str, Any]) -> None:
     assert refusal(**values) == ""
     assert research.validate_parameters({"question": "How long is it?", **values})
+
+
+def test_a_schedule_may_have_no_question_yet_and_its_runs_say_so() -> None:
+    schema = schema_of("flows.recurring.recur")
+    asked = dict(SCHEMA["properties"]["question"])
+    assert schema["properties"].pop("question") == {**asked, "default": ""}
+    assert schema["properties"] == {k: v for k, v in SCHEMA["properties"].items() if k != "question"}
+    with pytest.raises(UsageError, match="no question: give one to the schedule"):
+        recur.fn(**recur.validate_parameters({"question": "", "series": "tarn"}))
 
 
 @settings(deadline=None, max_examples=100)

@@ -7,6 +7,7 @@ import sqlite3
 import numpy as np
 import pytest
 
+from lethe_core.adapters.answers import AnswerFolder
 from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.copying import (
     Pruned,
@@ -136,10 +137,10 @@ def test_deleted_with_the_answers_that_it_bought_and_no_others(tmp_path, store, 
     for world in (one, two):
         (results / f"llm-{world.state.uuid}-1-0").touch()
     with pytest.raises(SessionBusyError):
-        delete_session(store, one.state, tmp_path)
+        delete_session(store, one.state, AnswerFolder(results))
     assert len(list(results.iterdir())) == 2
     store.release_lease(one.lease)
-    delete_session(store, one.state, tmp_path)
+    delete_session(store, one.state, AnswerFolder(results))
     assert [path.name for path in results.iterdir()] == [f"llm-{two.state.uuid}-1-0"]
 
 
@@ -149,8 +150,8 @@ def test_prune_takes_what_is_old_and_leaves_what_is_at_work(tmp_path, url, new_w
     worlds = {name: new_world(store, name) for name in ("s-old", "s-held", "s-later", "s-new")}
     for name in ("s-old", "s-later", "s-new"):
         store.release_lease(worlds[name].lease)
-    assert prune(store, tmp_path, before=50) == Pruned(())
-    assert prune(store, tmp_path, before=301) == Pruned(("s-old", "s-later"), ("s-held",))
+    assert prune(store, AnswerFolder(tmp_path), before=50) == Pruned(())
+    assert prune(store, AnswerFolder(tmp_path), before=301) == Pruned(("s-old", "s-later"), ("s-held",))
     assert [state.session_id for state in store.list_sessions()] == ["s-held", "s-new"]
     store.close()
 
@@ -295,8 +296,8 @@ def test_prune_leaves_of_a_series_the_run_that_the_next_one_starts_from(tmp_path
     for name, series, n, status in runs:
         state = dataclasses.replace(new_world.new_state(name), series=series, n=n, status=status)
         store.create_session(state, TaskNode("q", "q", np.ones(6, dtype=np.float32)))
-    pruned = prune(store, tmp_path, before=1e9)
+    pruned = prune(store, AnswerFolder(tmp_path), before=1e9)
     assert pruned == Pruned(deleted=("s-a", "s-c", "s-d", "s-e"), followed=("s-b",))
     assert [state.session_id for state in store.list_sessions()] == ["s-b"]
-    assert prune(store, tmp_path, before=1e9) == Pruned((), followed=("s-b",))
+    assert prune(store, AnswerFolder(tmp_path), before=1e9) == Pruned((), followed=("s-b",))
     store.close()

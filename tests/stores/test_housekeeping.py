@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lethe_core.adapters.answers import AnswerFolder
 from lethe_core.adapters.housekeeping import Removed, back_up_into, prune_answers, prune_indexes
 from lethe_core.adapters.stores.sqlite import SqliteStore
 from lethe_core.errors import UsageError
@@ -63,7 +64,7 @@ def test_old_answers_go_but_those_of_an_unfinished_session_stay(store, tmp_path)
     young = put(results / "llm-uuid-s-done-2-0", days=10)
     needed = put(results / "llm-uuid-s-open-1-0", days=400)
     foreign = put(results / "somebody-else", days=400)
-    removed = prune_answers(store, results, before=time.time() - 30 * DAY, most_bytes=HUGE)
+    removed = prune_answers(store, AnswerFolder(results), before=time.time() - 30 * DAY, most_bytes=HUGE)
     assert removed == Removed(2, 200)
     assert [path.exists() for path in (old, nested, young, needed, foreign)] == [
         False,
@@ -77,13 +78,16 @@ def test_old_answers_go_but_those_of_an_unfinished_session_stay(store, tmp_path)
 def test_above_a_size_the_longest_unused_go_first_until_it_is_kept(store, tmp_path):
     results = tmp_path / "results"
     files = [put(results / f"llm-u-{n}-0", days=20 - n, size=400) for n in range(5)]
-    assert prune_answers(store, results, before=NEVER, most_bytes=1000) == Removed(3, 1200)
+    assert prune_answers(store, AnswerFolder(results), before=NEVER, most_bytes=1000) == Removed(3, 1200)
     assert [path.exists() for path in files] == [False, False, False, True, True]
 
 
 def test_what_is_in_use_stays_whatever_the_size(store, tmp_path):
     used = put(tmp_path / "results" / "llm-u-1-0", days=0.01)
-    assert prune_answers(store, tmp_path / "results", before=time.time(), most_bytes=0) == Removed()
+    assert (
+        prune_answers(store, AnswerFolder(tmp_path / "results"), before=time.time(), most_bytes=0)
+        == Removed()
+    )
     assert used.exists()
 
 
@@ -103,7 +107,9 @@ def test_an_index_goes_whole_with_its_log_and_its_folder(tmp_path):
 
 
 def test_where_there_is_nothing_nothing_is_removed(store, tmp_path):
-    assert prune_answers(store, tmp_path / "none", before=time.time(), most_bytes=0) == Removed()
+    assert (
+        prune_answers(store, AnswerFolder(tmp_path / "none"), before=time.time(), most_bytes=0) == Removed()
+    )
     assert prune_indexes(tmp_path / "none", before=time.time(), most_bytes=0) == Removed()
 
 

@@ -6,6 +6,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from prefect.client.orchestration import SyncPrefectClient, get_client
@@ -13,7 +14,7 @@ from prefect.client.schemas.filters import ArtifactFilter, FlowFilter
 from prefect.client.schemas.objects import FlowRun, State, StateType
 
 from flows.maintenance import maintain
-from flows.old_runs import end_hanging
+from flows.old_runs import end_hanging, end_silent
 from flows.session import research
 from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.owner import make_owner
@@ -125,6 +126,38 @@ def test_what_hangs_in_its_cancelling_is_ended_when_nobody_can_be_there_any_more
     state = client.read_flow_run(made.id).state
     assert state.is_cancelled()
     assert "its worker has ended" in str(state.message)
+
+
+def beat(client: Any, run: Any, at: datetime) -> None:
+    """A sign of life that the run gives."""
+    event = {
+        "id": str(uuid4()),
+        "occurred": at.isoformat(),
+        "event": "prefect.flow-run.heartbeat",
+        "resource": {"prefect.resource.id": f"prefect.flow-run.{run}"},
+    }
+    client._client.post("/events", json=[event]).raise_for_status()
+
+
+def test_a_run_that_died_unseen_is_called_crashed_and_a_living_one_is_left(client: Any) -> None:
+    runs = {
+        name: client.create_flow_run(research, parameters={"question": QUESTION, "session": f"s-{name}"}).id
+        for name in ("dead", "beating", "leased", "mute")
+    }
+    for run_id in runs.values():
+        client.set_flow_run_state(run_id, State(type=StateType.RUNNING), force=True)
+    begun = datetime.now(UTC) + timedelta(seconds=1)
+    for name, at in (("dead", 0), ("leased", 0), ("beating", 0), ("beating", 110)):
+        beat(client, runs[name], begun + timedelta(minutes=at))
+    time.sleep(5)  # the server writes events down some seconds after they are sent
+    assert end_silent(["lethe"], {"s-leased"}.__contains__, now=begun + timedelta(minutes=30)) == 0
+    assert end_silent(["lethe"], {"s-leased"}.__contains__, now=begun + timedelta(minutes=120)) == 1
+    states = {name: client.read_flow_run(run_id).state for name, run_id in runs.items()}
+    assert [name for name, state in states.items() if state.is_crashed()] == ["dead"]
+    assert "no sign of it since" in states["dead"].message
+    assert "runs that died unseen: 0 ended" in str(keep().message)
+    for run_id in runs.values():
+        client.delete_flow_run(run_id)
 
 
 def test_a_session_that_waits_to_be_resumed_is_named(home: Path, corpus: Path) -> None:

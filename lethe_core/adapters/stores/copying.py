@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from lethe_core.adapters.answers import AnswerStorage, names_of
 from lethe_core.adapters.stores.sqlite import SqliteStore
 from lethe_core.errors import DuplicateError, LetheError, SessionBusyError, UsageError
 from lethe_core.graph.integrity import problems_of
@@ -69,15 +70,17 @@ def check_store(store: GraphStore) -> list[str]:
     return found
 
 
-def delete_session(store: GraphStore, state: SessionState, home: Path) -> None:
-    """Remove a session's graph and what was kept for it under LETHE_HOME: the answers that it bought.
+def delete_session(store: GraphStore, state: SessionState, answers: AnswerStorage | None) -> None:
+    """Remove a session's graph and the answers that it bought.
 
-    Raises SessionNotFoundError, SessionBusyError.
+    answers: where they are kept; None where they cannot be listed, and are left.
+    Raises SessionNotFoundError, SessionBusyError, StoreUnavailableError.
     """
     store.delete_session(state.session_id)
     # By its UUID: a name used again must find nothing old.
-    for file in (home / "results").glob(f"**/llm-{state.uuid}-*"):
-        file.unlink(missing_ok=True)
+    if answers is not None:
+        for answer in answers.list(names_of(state.uuid)):
+            answers.remove(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +92,10 @@ class Pruned:
     followed: tuple[SessionId, ...] = ()  # left: the next run of their series starts from them
 
 
-def prune(store: GraphStore, home: Path, *, before: float) -> Pruned:
+def prune(store: GraphStore, answers: AnswerStorage | None, *, before: float) -> Pruned:
     """Delete what was last changed before a time, but sessions at work and each series' last good run.
 
+    answers: as for `delete_session`.
     before: seconds since the epoch.
     """
     states = store.list_sessions()
@@ -108,7 +112,7 @@ def prune(store: GraphStore, home: Path, *, before: float) -> Pruned:
             followed.append(state.session_id)
             continue
         try:
-            delete_session(store, state, home)
+            delete_session(store, state, answers)
         except SessionBusyError:
             at_work.append(state.session_id)
         else:
