@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
+from lethe_core.graph.arrays import FloatArray
 from lethe_core.reasoning.about import AboutConfig, is_about, likeness
 from lethe_core.reasoning.asked import fits
 from lethe_core.reasoning.asof import without_bygone, without_earlier
 from lethe_core.reasoning.candidates import Candidate, CandidateConfig, candidates
 from lethe_core.reasoning.contradictions import ContradictionConfig, newest_first, opponents
+from lethe_core.reasoning.eligible import eligible
 from lethe_core.reasoning.quotes import quotable
 from lethe_core.reasoning.relevance import (
     Question,
@@ -36,6 +38,7 @@ class ReadingConfig:
     contradictions: ContradictionConfig = field(default_factory=ContradictionConfig)
     near: float = 0.6  # of the likeness of the best quotation, for one that no other leads to
     about: AboutConfig = field(default_factory=AboutConfig)
+    nearest: int = 3  # quotations, where those of the selection are about something else
     answered: float = 0.85  # of them in one piece that can hold the answer: no second hop is needed
 
 
@@ -64,6 +67,8 @@ def read(
     found = relevance(question, evidence, pieces, embedder, config.relevance)
     chosen = select(question, evidence, pieces, found, config.selection)
     alike = likeness(question, evidence, pieces, found)
+    if not is_about(question, evidence, pieces, chosen, found, config.about):
+        chosen = _nearest(question, evidence, pieces, found, alike, config) or chosen
     best = max(alike[i] for i in chosen)
     chosen = [i for i in chosen if found.led[i] or alike[i] >= config.near * best]
     chosen = without_earlier(question, pieces, chosen)
@@ -76,6 +81,23 @@ def read(
         about=is_about(question, evidence, pieces, chosen, found, config.about),
         answered=_is_answered(question, pieces, found, chosen, config),
     )
+
+
+def _nearest(
+    question: Question,
+    evidence: Sequence[EvidenceBlock],
+    pieces: Sequence[Candidate],
+    found: Relevance,
+    alike: FloatArray,
+    config: ReadingConfig,
+) -> list[int]:
+    """What would be quoted is about something else: what is near the question by likeness alone, best first.
+
+    One word shared by chance ("apply", a brake or a limit) can outweigh all others among a few pieces.
+    """
+    stands = eligible(question, evidence, pieces, found, config.selection.eligible)
+    near = [i for i in stands.pieces if is_about(question, evidence, pieces, [i], found, config.about)]
+    return sorted(near, key=lambda i: (-alike[i], i))[: config.nearest]
 
 
 def _with_opponents(

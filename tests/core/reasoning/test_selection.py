@@ -197,3 +197,22 @@ def test_of_several_the_one_with_a_name_of_its_own_is_quoted_and_what_is_asked_o
         "A crack was confirmed in No. 17.",
         "The bell to take the place of No. 17 would weigh 291.2 kg.",
     }
+
+
+def test_what_is_near_is_quoted_where_words_shared_by_chance_chose_something_else(embedder: Embedder) -> None:
+    evidence = [
+        block(
+            1,
+            "Evacuation plan",
+            "The attendant applies the hand brake and counts. It was drilled on 3 May 2024.",
+        ),
+        block(
+            2,
+            "Wind and weather rules",
+            "The track brushes are fitted from 1 December to 15 March. "
+            "Harbour Line cars are restricted to half speed once gusts reach 15 m/s.",
+        ),
+    ]
+    got = quoted("Which limits apply to wind, and since when?", evidence, embedder)
+    assert "Harbour Line cars are restricted to half speed once gusts reach 15 m/s." in got
+    assert not any("hand brake" in text for text in got)
