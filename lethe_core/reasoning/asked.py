@@ -11,7 +11,7 @@ from typing import Literal
 
 from lethe_core.reasoning.terms import MONTHS, fold, names, words
 
-AnswerKind = Literal["date", "time", "number", "count", "who", "where", "which", "other"]
+AnswerKind = Literal["date", "when", "time", "number", "count", "who", "where", "which", "other"]
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTH = "|".join(sorted(MONTHS))
@@ -24,11 +24,19 @@ _DATE = re.compile(
 _CLOCK = re.compile(
     r"\b\d{1,2}(?::\d\d| ?[ap]\.?m\b)|\b(?:noon|midnight|o['’]clock|dusk|dawn)\b", re.IGNORECASE
 )
-_NUMERAL = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty|"
-    r"hundred|thousand|million|billion|once|twice|half|third|quarter|tenth)\b",
+# When something is done again and again: a day of the week, a month, a time of day or of year.
+_ROUTINE = re.compile(
+    rf"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|daily|(?!may\b)(?:{_MONTH})|May"
+    r"|mornings?|afternoons?|evenings?|nights?|spring|summer|autumn|winter)\b",
     re.IGNORECASE,
 )
+_IN_WORDS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+    "|eighteen|nineteen|dozen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million"
+    "|billion"
+)
+_NUMERAL = re.compile(rf"\b(?:{_IN_WORDS}|once|twice|half|third|quarter|tenth)\b", re.IGNORECASE)
+_QUANTITY_IN_WORDS = re.compile(rf"\b(?:{_IN_WORDS})[\s-](?P<unit>per cent|[A-Za-z]+)\b", re.IGNORECASE)
 
 _SPELLINGS = {
     "%": "% percent pct",
@@ -63,9 +71,10 @@ _SPELLINGS = {
     "vote": "vote votes",
     "°C": "°c",
     "bar": "bar",
-    "£": "pounds",
-    "€": "euros",
-    "$": "dollars",
+    "£": "pound pounds",
+    "€": "euro euros",
+    "$": "dollar dollars",
+    "CHF": "franc francs chf",
     "million": "million",
     "billion": "billion",
 }
@@ -104,9 +113,13 @@ def quantities(text: str) -> list[Quantity]:
 
 _TIME = frozenset({"min", "h", "s", "d", "week", "month", "year"})
 _LENGTH = frozenset({"mm", "cm", "m", "km", "mile"})
-_MONEY = frozenset({"£", "€", "$", "million", "billion"})
+_MONEY = frozenset({"£", "€", "$", "CHF", "million", "billion"})
 _COUNTS = frozenset({"", "person", "visitor", "customer", "trip", "vote", "million", "billion"})
 _COUNTED = frozenset(word for word, unit in _UNIT_WORDS.items() if unit in _COUNTS)
+_VERBS = (
+    "is|are|was|were|do|does|did|can|could|will|would|shall|should|may|might|must|has|have|had"
+    "|it|they|we|i|you"
+)
 _ASK_UNITS: Sequence[tuple[str, frozenset[str]]] = (
     (r"percent|per cent|percentage|share|proportion|rate", frozenset({"%"})),
     (r"how (?:long|soon|quickly)|duration|time limit", _TIME),
@@ -114,13 +127,18 @@ _ASK_UNITS: Sequence[tuple[str, frozenset[str]]] = (
     (r"(?:wind|top|maximum) speeds?|how fast|speed", frozenset({"m/s", "km/h", "mph", "kn"})),
     (r"diameter|how (?:thick|wide|tall|high|deep|far)|height|width|length|distance", _LENGTH),
     (r"how heavy|heavier|lighter|weigh|weight|mass", frozenset({"kg", "t"})),
-    (r"costs?|price|fares?|how much|fee|pay|charged?|income|revenue|budget", _MONEY),
+    (r"costs?|price|fares?|fee|pay|charged?|income|revenue|budget", _MONEY),
+    # "How much sand": not money.
+    (rf"how much(?= (?:money|{_VERBS})\b|\W*$)", _MONEY),
 )
 _ASKS_DATE = re.compile(
-    r"\b(?:when|(?:what|which) (?:date|year|day|month|century|decade)|by what date|in what year|born on)\b",
+    r"\b(?:(?:what|which) (?:date|year|day|month|century|decade)|by what date|in what year|born on)\b",
     re.I,
 )
-_ASKS_TIME = re.compile(r"\b(?:how (?:late|early)|(?:what|which) (?:time|hour)|till when|until when)\b", re.I)
+_ASKS_TIME = re.compile(r"\b(?:how (?:late|early)|(?:what|which) (?:time|hour))\b", re.I)
+_ASKS_WHEN = re.compile(r"\bwhen\b(?P<once>\s+(?:was|were|did|had)\b)?", re.I)
+# What a question asks first, it asks: "what do I do when …" is not after a time.
+_ASKED_BEFORE = re.compile(rf"\b(?:what|which|who|whom|whose|why|how|where)\b|^\W*(?:{_VERBS})\b", re.I)
 _MEASURES = (
     "badly|many|much|long|soon|fast|far|often|powerful|strong|thick|wide|tall|high|deep|heavy|steep"
     "|old|large|big"
@@ -148,8 +166,13 @@ def wanted(question: str) -> Wanted:
     """The kind of answer that one clause asks for; "other" when it does not tell."""
     if _ASKS_TIME.search(question):
         return Wanted("time", frozenset())
-    if _ASKS_DATE.search(question):
+    when = _ASKS_WHEN.search(question)
+    if when is not None and _ASKED_BEFORE.search(question[: when.start()]):
+        when = None
+    if _ASKS_DATE.search(question) or (when is not None and when.group("once")):
         return Wanted("date", frozenset())
+    if when is not None:
+        return Wanted("when", frozenset())
     if _ASKS_NUMBER.search(question) or re.search(r"\bwhat share\b", question, re.I):
         for pattern, units in _ASK_UNITS:
             if re.search(rf"\b(?:{pattern})\b", question, re.I):
@@ -174,11 +197,14 @@ def fits(text: str, want: Wanted, header: str = "") -> bool:
     """
     if want.kind == "date":
         return bool(_DATE.search(text))
+    if want.kind == "when":
+        return any(pattern.search(text) for pattern in (_DATE, _CLOCK, _ROUTINE))
     if want.kind == "time":
         return bool(_CLOCK.search(text))
     if want.kind == "number":
         if want.units:
             told = {quantity.unit for quantity in quantities(text)}
+            told |= {_UNIT_WORDS.get(fold(unit), "") for unit in _QUANTITY_IN_WORDS.findall(text)}
             if header and _NUMBER.search(text):
                 told |= {_UNIT_WORDS[word] for word in map(fold, words(header)) if word in _UNIT_WORDS}
             return bool(told & want.units)

@@ -8,9 +8,9 @@ that are no markers (3.5 m, dates, "No. 4") never split: markers must count up f
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
-from lethe_core.reasoning.terms import content, names
+from lethe_core.reasoning.terms import PRONOUN, STOP, content, fold, names, words
 
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _MARKER_FORMS: Sequence[tuple[re.Pattern[str], Sequence[str]]] = tuple(
@@ -51,6 +51,8 @@ def parts(question: str, config: PartsConfig | None = None) -> tuple[str, ...]:
         lead, pieces = split(text, config)
         cleaned = list(dict.fromkeys(piece for piece in map(_clean, pieces) if content(piece)))
         if len(cleaned) >= 2:
+            if not lead:
+                cleaned = list(_with_what_is_meant(cleaned))
             return tuple(_with_lead(lead, piece) for piece in _at_most(cleaned, config.most))
     return ()
 
@@ -88,7 +90,7 @@ def _questions(text: str, config: PartsConfig) -> tuple[str, list[str]]:
     if len(asked) < 2 or any(not content(piece) for piece in asked):
         return "", []
     lead, first = _statements(asked[0])
-    # "When was it sold?" needs to be told what "it" is.
+    # What follows on a question that names something is about the same, said or not.
     subject = "" if lead else ", ".join(names(first)[:2])
     told = [
         first,
@@ -141,6 +143,32 @@ def _shield(text: str, *, brackets: bool = True) -> str:
         return "\x00" * len(match.group())
 
     return _PROTECTED.sub(blank, text)
+
+
+def _with_what_is_meant(pieces: Sequence[str]) -> Iterator[str]:
+    """ "Where is it housed?" needs to be told what "it" is: what the nearest part before it is about."""
+    subject = ""
+    for piece in pieces:
+        meant = PRONOUN.search(piece) and not names(piece) and ": " not in piece
+        if meant and subject:
+            yield f"{subject}: {piece}"
+        else:
+            yield piece
+            subject = _subject(piece) or subject
+
+
+def _subject(question: str) -> str:
+    """Its first two names, or else its first "the …"; empty when it has neither."""
+    named = names(question)
+    if named:
+        return ", ".join(named[:2])
+    told = words(question)
+    for place, word in enumerate(told):
+        if fold(word) == "the":
+            phrase = list(takewhile(lambda one: fold(one) not in STOP, told[place + 1 : place + 5]))
+            if phrase:
+                return f"The {' '.join(phrase)}"
+    return ""
 
 
 def _lead(text: str, config: PartsConfig) -> str:

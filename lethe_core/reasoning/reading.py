@@ -96,7 +96,12 @@ def _nearest(
     One word shared by chance ("apply", a brake or a limit) can outweigh all others among a few pieces.
     """
     stands = eligible(question, evidence, pieces, found, config.selection.eligible)
-    near = [i for i in stands.pieces if is_about(question, evidence, pieces, [i], found, config.about)]
+    near = [
+        i
+        for i in stands.pieces
+        if any(fits(pieces[i].text, clause.wanted, pieces[i].header) for clause in question.clauses)
+        and is_about(question, evidence, pieces, [i], found, config.about)
+    ]
     return sorted(near, key=lambda i: (-alike[i], i))[: config.nearest]
 
 

@@ -21,6 +21,7 @@ from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.kin import Kin, kin_of
 from lethe_core.reasoning.terms import (
     MONTHS,
+    PREPOSITION,
     content,
     content_set,
     fold,
@@ -32,7 +33,7 @@ from lethe_core.reasoning.terms import (
 
 # "and who built it" asks another thing; ", who built it" goes on about the same.
 _CLAUSE = re.compile(
-    r"(?:,?\s+and\s+(?=(?:(?:by|in|on|at|for|to|from|of|with|under)\s+)?"
+    rf"(?:,?\s+and\s+(?=(?:(?:{PREPOSITION})\s+)?"
     r"(?:what|which|when|where|who|whom|whose|how)\b(?!['’]s))"
     r"|,\s+(?:and|or)\s+(?=(?:is|are|was|were|do|does|did|can|could|will|would|has|have|should|must)\b)"
     r"|[,;]\s+(?=(?:what|when|how|where (?:is|are|was|were)|(?:by|in|at|on) (?:what|which))\b))",
@@ -307,6 +308,7 @@ def _follow(
         block = pieces[seed].block
         origin = evidence[block].source
         keys = {key for name in names(pieces[seed].text) if (key := name_key(name)) and not set(key) <= asked}
+        beside = {word for name in names(evidence[block].content) for word in name_key(name)}
         for index, piece in enumerate(pieces):
             if evidence[piece.block].source == origin:
                 continue
@@ -314,9 +316,11 @@ def _follow(
             phrase = f" {' '.join(title)} "
             by: set[tuple[str, ...]] = set()
             link = 0.0
-            if title and not set(title) <= asked and phrase in joined[seed]:
+            # A title of one word ("catalogue") is meant where it is written as a name, or in one.
+            leads = title and not set(title) <= asked and (len(title) > 1 or title[0] in beside)
+            if leads and phrase in joined[seed]:
                 link, by = 1.0, {title}
-            elif title and not set(title) <= asked and phrase in pages[block]:
+            elif leads and phrase in pages[block]:
                 link, by = config.beside, {title}
             else:
                 by = {key for key in keys if f" {' '.join(key)} " in joined[index]}

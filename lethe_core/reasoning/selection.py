@@ -5,7 +5,6 @@ less of the task than its sibling); then what lies far below the best; then the 
 chooses, starting from the best piece for each thing asked, and stops when a piece adds little.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,9 +17,7 @@ from lethe_core.reasoning.asked import fits
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.eligible import EligibleConfig, eligible, jaccard, wording
 from lethe_core.reasoning.relevance import Clause, Question, Relevance
-from lethe_core.reasoning.terms import content_set, name_key, names
-
-_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her)\b", re.IGNORECASE)
+from lethe_core.reasoning.terms import PRONOUN, content_set, name_key, names
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +258,7 @@ def _of_what_is_meant(
 ) -> list[int]:
     """For "how powerful is it": the pieces with such a figure that name what an earlier clause's piece
     names and the question does not. A thing may be called "No. 17", whose name is read as 17."""
-    if not earlier or not clause.wanted.units or not _PRONOUN.search(clause.text):
+    if not earlier or not clause.wanted.units or not PRONOUN.search(clause.text):
         return []
     asked = set(question.terms)
     keys = [

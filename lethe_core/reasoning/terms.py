@@ -107,6 +107,10 @@ def content_set(text: str) -> frozenset[str]:
     return frozenset(content(text))
 
 
+PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her)\b", re.IGNORECASE)
+# May stand before a question word: "and since when …", "under which rules …".
+PREPOSITION = "after|at|before|by|during|for|from|in|of|on|since|through|till|to|under|until|with|within"
+
 _JOIN = r"(?:of|the|de|von|van|der|du|la|le|for|del|da|di|al|bin|ap)"
 _CAPITAL = r"(?:[A-ZÀ-ÖØ-Þ][\w’'.\-]*|[A-Z]\.)"
 _NAME = re.compile(

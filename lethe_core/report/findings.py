@@ -12,7 +12,7 @@ organisation's ropes does not repeat the organisation's name in every row.
 import re
 from dataclasses import dataclass
 
-from lethe_core.reasoning.terms import content_set
+from lethe_core.reasoning.terms import PREPOSITION, content_set
 from lethe_core.report.wording import Rarity, name_words, numbers
 
 ENOUGH = 0.5  # of the idf-weighted content words of the task, or of one of its clauses
@@ -21,7 +21,7 @@ CLAUSE_WORDS = 3  # content words that a clause must have to be judged alone
 _PART = re.compile(r"(?:^|\s)\(?\d{1,2}[.)](?=\s)")  # the numbers of a question's parts are no figures
 _CLAUSE = re.compile(
     r"(?:[,;?]\s+(?:and\s+)?|\s+and\s+)"
-    r"(?=(?:(?:by|in|on|at|for|to|from|of|with|under)\s+)?(?:what|which|when|where|who|whom|whose|how)\b)",
+    rf"(?=(?:(?:{PREPOSITION})\s+)?(?:what|which|when|where|who|whom|whose|how)\b)",
     re.IGNORECASE,
 )
 

@@ -50,6 +50,28 @@ def test_a_bare_fragment_is_read_too() -> None:
     assert read_html(b"<ol><li>one<li>two</ol>").text == "1. one\n2. two"
 
 
+def test_a_table_at_the_end_and_the_headings_of_a_short_page_are_kept() -> None:
+    page = (
+        "<html><head><title>Cold store handbook</title></head><body>"
+        "<nav><a href='/'>Home</a> <a href='/rules'>Rules</a></nav><h1>Cold store handbook</h1>"
+        "<p>The cold store holds the reference collection, a sealed jar of every variety in the list.</p>"
+        "<h2>When the alarm sounds</h2><ol><li>Silence the siren at the grey panel beside the door.</li>"
+        "<li>Read the thermometer in the upper hatch. Do not open the main door.</li></ol>"
+        "<h2>Power cuts</h2><p>Without power the store stays cold enough for nine hours, provided nobody "
+        "opens it. After that the jars are moved to the freezer of the bakery two doors down.</p>"
+        "<h2>Desiccant</h2><table><tr><th>Jar</th><th>Silica gel</th><th>Replaced</th></tr>"
+        "<tr><td>Small</td><td>20 g</td><td>every 24 months</td></tr>"
+        "<tr><td>Large</td><td>60 g</td><td>every 12 months</td></tr></table>"
+        "<footer>Printed from the intranet</footer></body></html>"
+    )
+    text = read_html(page.encode()).text
+    assert "| Large | 60 g | every 12 months |" in text
+    assert "## Power cuts" in text
+    assert "1. Silence the siren" in text
+    assert "Printed from" not in text
+    assert "Home" not in text
+
+
 def test_a_bare_table_is_a_table() -> None:
     text = read_html(b"<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>").text
     assert text == "| a | b |\n| --- | --- |\n| 1 | 2 |"

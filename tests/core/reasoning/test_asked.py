@@ -16,6 +16,10 @@ from lethe_core.reasoning.asked import fits, quantities, wanted
         ("What would a family have to pay?", "number"),
         ("Is the new one heavier or lighter?", "number"),
         ("Who leads the society?", "who"),
+        ("until when must seed be returned", "when"),
+        ("When does the café open?", "when"),
+        ("What do I do when the alarm sounds?", "other"),
+        ("Does it ring when the door opens?", "other"),
         ("and where is it based?", "where"),
         ("Which of the bells is cracked?", "which"),
         ("Which year was the bell cast in?", "date"),
@@ -36,6 +40,29 @@ def test_one_of_several_is_told_by_a_name_or_a_number_of_its_own() -> None:
     want = wanted("Which of the bells is cracked?")
     assert fits("A hairline crack was confirmed in No. 17, running upwards.", want)
     assert not fits("Some of them are older than the tower.", want)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "no_answer"),
+    [
+        ("When does the café open?", "The café opens at noon.", "The café sells bread."),
+        ("When can I borrow tools?", "Tools are lent on Saturdays.", "Tools are lent to members."),
+        (
+            "Until when must seed be returned?",
+            "Seed is brought back by 15 December.",
+            "Seed is brought back.",
+        ),
+        ("How long does it stay cold?", "It stays cold for nine hours.", "It stays cold for nine jars."),
+        ("How long is it valid?", "It holds for five years.", "It holds for five members."),
+        ("How much silica gel is needed?", "A large jar takes 60 g.", "A large jar takes some."),
+        ("How much does it cost?", "It costs fifteen pounds.", "It costs fifteen days of work."),
+        ("How much is the fee?", "The fee is 1 euro.", "The fee is for 2 members."),
+    ],
+)
+def test_what_can_hold_an_answer(question: str, answer: str, no_answer: str) -> None:
+    want = wanted(question)
+    assert fits(answer, want)
+    assert not fits(no_answer, want)
 
 
 def test_a_number_must_have_the_unit_that_is_asked_for() -> None:

@@ -30,6 +30,14 @@ from lethe_core.reasoning.parts import PartsConfig, parts
             ("Who founded Acme Corp?", "Acme Corp: When was it sold?"),
         ),
         (
+            "1. Who founded the seed library of all? 2. Where is it housed? 3. When may tools be lent?",
+            (
+                "Who founded the seed library of all?",
+                "The seed library: Where is it housed?",
+                "When may tools be lent?",
+            ),
+        ),
+        (
             "The Otter Trust keeps rivers. How many wardens are there? How long is the river?",
             (
                 "The Otter Trust keeps rivers: How many wardens are there?",

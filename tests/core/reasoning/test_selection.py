@@ -216,3 +216,18 @@ def test_what_is_near_is_quoted_where_words_shared_by_chance_chose_something_els
     got = quoted("Which limits apply to wind, and since when?", evidence, embedder)
     assert "Harbour Line cars are restricted to half speed once gusts reach 15 m/s." in got
     assert not any("hand brake" in text for text in got)
+
+
+def test_a_title_of_one_ordinary_word_leads_nowhere(embedder: Embedder) -> None:
+    table = "| Number | Variety | Donor |\n|---|---|---|\n| 14 | Widow Tregear | Agnes Tregear |\n"
+    evidence = [
+        block(
+            1,
+            "About us",
+            "Treasurer: Colm Devaney keeps the accounts. The librarian looks after the catalogue.",
+        ),
+        block(2, "catalogue", table),
+    ]
+    assert quoted("Who is the treasurer?", evidence, embedder) == [
+        "Treasurer: Colm Devaney keeps the accounts."
+    ]

@@ -56,6 +56,7 @@ _DATES = (  # metadata fields, in the order in which they are believed: the publ
     *("pubdate", "publishdate", "article:modified_time", "og:updated_time", "datemodified", "last-modified"),
     *("dcterms.modified", "dc.date.modified", "revised"),
 )
+_MOSTLY_TEXT = 0.7  # share of the visible text that is main text, where the rest is hardly navigation
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|~<>])")
 
 
@@ -86,12 +87,30 @@ def read_html(data: bytes) -> Document:
             )
             or ""
         )
-    text = _with_lead(_tidy(main), body, tree) if len(main) >= min(200, 0.5 * len(body)) else body
+    main = _tidy(main)
+    text = body if _misses(main, body) else _with_lead(main, body, tree)
     if not text.strip():
         raise SourceError("an HTML page without text (it may be built by scripts)")
     if heading and heading not in text[: len(heading) + 200]:
         text = f"# {heading}\n\n{text}"
     return Document(text=text, title=heading or title or first_heading(text), date=date)
+
+
+def _misses(main: str, body: str) -> bool:
+    """Whether the extractor's text is too little of all visible text, or has lost the tables or the headings
+    of a page that is mostly text: a table that stands last it may take for furniture.
+    """
+    if len(main) < min(200, 0.5 * len(body)):
+        return True
+    if len(main) < _MOSTLY_TEXT * len(body):
+        return False
+    said = set(main.split("\n"))
+    rows = [line for line in body.split("\n") if line.startswith("| ")]
+    if rows and not said & set(rows):
+        return True
+    return sum(line.startswith("#") for line in body.split("\n")) >= 2 and not any(
+        line.startswith("#") for line in said
+    )
 
 
 def _with_lead(text: str, body: str, tree: "HtmlElement") -> str:
