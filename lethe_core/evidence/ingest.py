@@ -104,10 +104,21 @@ class _Texts(Sequence[str]):
 def _offered(outcome: SearchOutcome) -> Iterator[tuple[FoundPage, Chunk]]:
     """Chunks in the order of ingestion: new pages whole, of known ones what matched.
 
-    Older editions come last: of a text that an older and the present edition share, the present one's node is
-    the one that is made.
+    Older editions and earlier issues come last: of a text that an older and the present one share, it is the
+    present one's node that is made.
     """
-    for page in sorted(outcome.new, key=lambda page: page.edition.older):
+
+    def later(page: FoundPage) -> int:
+        """How many issues of the same periodical are newer."""
+        edition = page.edition
+        return sum(
+            bool(edition.series and edition.period)
+            and other.edition.series == edition.series
+            and other.edition.period > edition.period
+            for other in outcome.new
+        )
+
+    for page in sorted(outcome.new, key=lambda page: (page.edition.older, later(page))):
         for chunk in page.chunks:
             yield page, chunk
     for page in outcome.known:

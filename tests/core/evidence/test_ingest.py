@@ -120,5 +120,13 @@ def test_what_an_older_and_the_present_edition_share_is_the_present_ones():
     assert [node.address for node in plan.nodes] == ["papers/2.md"]
 
 
+def test_what_several_issues_share_is_the_newest_ones():
+    issues = [
+        replace(page(n, [TEXTS[0]]), edition=replace(ALONE, series="s", period=period))
+        for n, period in enumerate(("2021", "2024", "2023"))
+    ]
+    assert [node.period for node in ingest(EMPTY, "one", *issues).nodes] == ["2024"]
+
+
 def test_nothing_found_is_no_yield():
     assert ingest(EMPTY, "one") == IngestPlan((), (), False)
