@@ -6,7 +6,8 @@ whole question, each fail alone (paraphrases have few of the words; noise of the
 sum tells the two apart; a figure in the unit that is asked for adds to it. A question of one or two words is
 matched by chance, so one word more of ordinary weight is taken to be missing from every text.
 A question that names things is about these: evidence without the rarest of them (which may be misspelled)
-needs a good part of the words.
+needs a good part of the words, and where nothing shown has any other word of the question, or one that means
+alike, what is asked of the thing is not told ("Who is the mayor of Elm?").
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -46,6 +47,9 @@ def is_about(
     if (marks or lead) and not any(mark <= shown for mark in (*marks, *lead)):
         return False
     named = frozenset(term for mark in marks for term in mark)
+    others = [term for term in question.terms if term not in named]
+    if marks and others and not any(term in question.known for term in others):
+        return False
     weights = weights_of(question, named)
 
     blocks = {

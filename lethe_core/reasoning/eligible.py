@@ -21,6 +21,7 @@ class EligibleConfig:
     alike: float = 0.6  # Jaccard above which a later period or edition replaces an earlier one
     item: float = 0.75  # of the list's best item, for an item to count as one that matters
     rows: int = 6  # of one table that say as much of the task: quoted together, as one
+    rows_each: int = 20  # the same where all of them, or each, is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ def _tables(
             groups.setdefault(key, []).append(index)
     tables: dict[int, list[int]] = {}
     for rows in groups.values():
-        best = sorted(rows, key=lambda i: (-found.scores[i], i))[: config.rows]
+        most = config.rows_each if question.each else config.rows
+        best = sorted(rows, key=lambda i: (-found.scores[i], i))[:most]
         tables[best[0]] = sorted(best)
     return tables

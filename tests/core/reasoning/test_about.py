@@ -71,3 +71,19 @@ def test_a_synthesis_of_the_question_itself_proves_nothing(embedder: WordLlamaEm
         ShortId("e-ffff"), "Zorbex", "synthesis", "", None, False, "", True, "", "About Zorbex."
     )
     assert not read("How many requests a minute does Zorbex answer?", (*BLOCKS, own), embedder).about
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        ("Who keeps the accounts at Harrowmere?", True),
+        ("Who is the mayor of Harrowmere?", False),
+        ("When was Marit Osei born?", False),
+    ],
+)
+def test_what_is_asked_of_a_name_must_be_told_beside_the_name(
+    question: str, about: bool, embedder: WordLlamaEmbedder
+) -> None:
+    text = "Harrowmere: Marit Osei looks after the desk, Colm Devaney keeps the accounts. It opened in 1998."
+    block = EvidenceBlock(ShortId("e-0abc"), "about us", "about.md", "", None, False, "", False, "", text)
+    assert read(question, (*BLOCKS, block), embedder).about == about

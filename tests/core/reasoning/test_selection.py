@@ -231,3 +231,11 @@ def test_a_title_of_one_ordinary_word_leads_nowhere(embedder: Embedder) -> None:
     assert quoted("Who is the treasurer?", evidence, embedder) == [
         "Treasurer: Colm Devaney keeps the accounts."
     ]
+
+
+def test_where_all_are_asked_for_all_rows_of_a_table_are_quoted(embedder: Embedder) -> None:
+    header = "| Number | Variety | Germination (%) |\n|---|---|---|\n"
+    rows = [f"| HM-0{n} | Variety {n} | {70 + n} |" for n in range(10, 19)]
+    evidence = [block(n, "catalogue", header + row, date="2024") for n, row in enumerate(rows, start=1)]
+    assert set(rows) <= set(quoted("List all varieties with their germination.", evidence, embedder))
+    assert len(quoted("What is the germination of the varieties?", evidence, embedder)) == 6
