@@ -6,8 +6,8 @@ whole question, each fail alone (paraphrases have few of the words; noise of the
 sum tells the two apart; a figure in the unit that is asked for adds to it. A question of one or two words is
 matched by chance, so one word more of ordinary weight is taken to be missing from every text.
 A question that names things is about these: evidence without the rarest of them (which may be misspelled)
-needs a good part of the words, and where nothing shown has any other word of the question, or one that means
-alike, what is asked of the thing is not told ("Who is the mayor of Elm?").
+needs a good part of the words. Where a person, a date or a figure is asked for and nothing shown has another
+word of the question, or one that means alike, it is not told ("Who is the mayor of Elm?").
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -48,7 +48,8 @@ def is_about(
         return False
     named = frozenset(term for mark in marks for term in mark)
     others = [term for term in question.terms if term not in named]
-    if marks and others and not any(term in question.known for term in others):
+    told = any(term in question.known for term in others)
+    if marks and others and not told and all(clause.wanted.kind != "other" for clause in question.clauses):
         return False
     weights = weights_of(question, named)
 

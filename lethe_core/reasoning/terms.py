@@ -24,6 +24,7 @@ STOP = frozenset(
     a about above after again against all also although am among an and any anyone anything are around
     as ask asked at away be became because become becomes been before being below between both but by
     came can cannot come comes could did do does doing done down during each either else ever every few
+    happen happened happens
     first for from further gave get gets give given gives go goes going got had has have having he her
     here hers herself him himself his how however i if in into is it its itself just kind know known
     last later latest least less let like made make makes many may me might mine more most much must my

@@ -79,6 +79,7 @@ def test_a_synthesis_of_the_question_itself_proves_nothing(embedder: WordLlamaEm
         ("Who keeps the accounts at Harrowmere?", True),
         ("Who is the mayor of Harrowmere?", False),
         ("When was Marit Osei born?", False),
+        ("What happens to Marit Osei's chair?", True),
     ],
 )
 def test_what_is_asked_of_a_name_must_be_told_beside_the_name(
