@@ -10,6 +10,7 @@ from prefect.client.schemas.objects import State
 from prefect.exceptions import TerminationSignal
 
 from flows.artifacts import ProgressBar, publish_report
+from flows.commands.stored import with_own_corpus
 from flows.naming import flow_run_name, session_name
 from flows.parameters import (
     Cost,
@@ -90,7 +91,7 @@ def research(
         model: Name of the language model on the configured server. Empty: as configured.
         out: Folder for the report, an absolute path as the worker sees it. Empty: one of the session's own.
         session: A name for this research: a letter, then letters, digits, dots, dashes or underscores, 64 at
-            most. One that exists is gone on with. Empty: a new one.
+            most. One that exists is gone on with, in its own folders. Empty: a new one.
         series: Name of a series of runs, made like a session's; each run starts from what the last good one
             knew and says what changed. Empty: none.
         if_running: While another run of the same series is at work: wait for it, or skip this one.
@@ -117,6 +118,8 @@ def research(
     )
     settings = load_settings(flags, config_file=Path(config_file) if config_file else None).settings
     checked_series(settings.series)
+    if not corpus:
+        settings = with_own_corpus(settings, session_id)
     if (ended := overtaken(settings)) is not None:
         return ended
     await_former_process(settings, session_id)

@@ -87,7 +87,7 @@ def research(
     settings = effective_settings(flags, config=config, home=home).settings
     state = find_session(settings, name) if session else None
     if state is not None:
-        check_same_session(settings, state, question, flags["series"])
+        check_same_session(settings, state, question, flags["series"], settings.corpus if corpus else ())
         settings = recalled_settings(state, flags, config=config, home=home)
     request = Request(
         question=question,

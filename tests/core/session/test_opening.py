@@ -1,6 +1,7 @@
 """Names, questions, profiles and reopening."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,26 @@ def test_another_question_is_refused_and_names_the_first(world: Any) -> None:
     world.open().session.close()
     with pytest.raises(SessionMismatchError, match="Tarn bridge"):
         world.open("Who built the mill?")
+
+
+def test_another_corpus_is_refused_and_names_the_first(world: Any, tmp_path: Path) -> None:
+    world.open().session.close()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.md").write_text("The mill was built in 1790.\n", encoding="utf-8")
+    for corpus in ((other,), (world.corpus, other)):
+        with pytest.raises(SessionMismatchError, match=rf"the folder {world.corpus}, not on .*other:"):
+            world.open(corpus=corpus)
+
+
+def test_the_same_corpus_by_another_path_and_twice_is_the_same(world: Any, tmp_path: Path) -> None:
+    world.open().session.close()
+    link = tmp_path / "link"
+    link.symlink_to(world.corpus)
+    again = world.open(corpus=(link,))
+    state, profile = again.session.state, again.session.deps.embedder.profile
+    check_same(state, "", profile, corpus=(world.corpus, tmp_path / "home" / ".." / "papers"))
+    check_same(state, "", profile)
 
 
 def test_another_embedding_is_refused_before_anything_is_spent(world: Any) -> None:
