@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from flows.wording import count, duration, shown
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from lethe_core.session.handle import Progress
 
@@ -45,6 +45,13 @@ def write_line(text: str) -> None:
     """One line on standard error; that nobody listens any more is no reason to stop a run."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def stderr_console() -> "Console":
+    """Standard error for rich's pictures."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
 
 
 class QuietDisplay:
@@ -103,12 +110,11 @@ class LiveDisplay:
     """A few lines at the foot of the terminal that change in place; what is said stands above them."""
 
     def __init__(self, target: int) -> None:
-        from rich.console import Console
         from rich.live import Live
 
         self._target = target
         self._begun = time.monotonic()
-        self._console: Console = Console(stderr=True, highlight=False)
+        self._console = stderr_console()
         self._index: tuple[int, int, str] | None = None
         self._progress: Progress | None = None
         self._last_searches = ""
