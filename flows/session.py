@@ -84,7 +84,7 @@ def research(
         corpus: Folders of documents, absolute paths as the worker sees them. Empty: as configured.
         max_iterations: Iterations to aim at, 100 at most; twice as many are the limit. 0: as configured.
         time_budget: Seconds at work to aim at, a week at most; twice as many are the limit. 0: as configured.
-        min_iterations: Iterations before it may stop by itself, 100 at most. 0: as configured.
+        min_iterations: Iterations before convergence may end it, 100 at most. 0: as configured.
         max_tokens: Limit on the language model's tokens, never exceeded. 0: as configured.
         max_cost: Limit on the language model's cost, never exceeded; prices must be configured.
             0: as configured.

@@ -4,6 +4,7 @@ Everything goes to standard error. What stands in documents, file names and mode
 without its control characters, so that none of it moves the cursor or colours the screen.
 """
 
+import os
 import sys
 import time
 from contextlib import suppress
@@ -51,7 +52,8 @@ def stderr_console() -> "Console":
     """Standard error for rich's pictures."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    # With NO_COLOR rich leaves out colours but not other styles, such as dim.
+    return Console(stderr=True, highlight=False, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
 class QuietDisplay:

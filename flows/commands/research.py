@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     type=click.Choice(["wait", "skip"]),
     help="While another run of the series is at work: wait for it (default), or do nothing (exit code 6).",
 )
-@click.option("--min-iterations", type=int, metavar="N", help="Iterations before it may stop by itself.")
+@click.option("--min-iterations", type=int, metavar="N", help="Iterations before convergence may end it.")
 @run_options
 @click.option(
     "--model",

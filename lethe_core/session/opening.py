@@ -29,6 +29,11 @@ from lethe_core.session.lease_keeper import LEASE_SECONDS, LeaseKeeper
 from lethe_core.session.liveness import selectable
 
 MAX_QUESTION: Final = 8_000  # characters: a longer text is a document, and belongs into the corpus
+# ECMA-48: a control sequence (colours, cursor), an operating system command (titles, links; what it names
+# is no text). Of "\x1b[31mcold" only the first character is unprintable, and no page has a word "31mcold".
+_ESCAPES: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+)
 _SESSION_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 # What a session remembers of its settings, so that `resume` needs only its name.
@@ -51,8 +56,11 @@ TARGETS: Final = ("max_iterations", "time_budget", "max_tokens", "max_cost")
 
 
 def checked_question(question: str) -> str:
-    """A question without white space at its ends. Raises UsageError when it cannot be one."""
-    text = question.strip()
+    """A question without a terminal's escape sequences, and without white space at its ends.
+
+    Raises UsageError when it cannot be one.
+    """
+    text = _ESCAPES.sub("", question).strip()
     if not text:
         raise UsageError('the question is empty: lethe research "What …?" --corpus DIR')
     if not any(character.isalnum() for character in text):

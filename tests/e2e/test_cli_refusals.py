@@ -325,11 +325,27 @@ def test_trying_leaves_nothing_and_changes_nothing(tmp_path):
     assert (tmp_path / "report.md").read_text() == "kept"
 
 
-def test_home_that_cannot_be_written(capsys, documents, tmp_path):
+def test_home_that_cannot_be_written(capsys, documents, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    code, line = refused(capsys, "research", QUESTION, "--corpus", documents, "--home", tmp_path / "file")
-    assert code in (1, 2)
-    assert str(tmp_path / "file") in line
+    for home in (tmp_path / "file", tmp_path / "file" / "home"):
+        for command in (("research", QUESTION, "--corpus", documents), ("store", "check"), ("sessions",)):
+            code, line = refused(capsys, *command, "--home", home)
+            assert code == 2
+            assert f"cannot be {home} (--home): {tmp_path / 'file'} is a file" in line
+    monkeypatch.setenv("LETHE_HOME", str(tmp_path / "file"))
+    code, line = refused(capsys, "store", "check")
+    assert code == 2
+    assert "(LETHE_HOME)" in line
+    assert "--store" not in line
+
+
+def test_store_that_is_a_folder(capsys, documents, tmp_path, monkeypatch):
+    monkeypatch.setenv("LETHE_STORE", f"sqlite:///{tmp_path}")
+    for command in (("research", QUESTION, "--corpus", documents), ("store", "check")):
+        code, line = refused(capsys, *command)
+        assert code == 1
+        assert f"the store {tmp_path} is a folder" in line
+        assert "LETHE_STORE" in line
 
 
 def test_nothing_is_made_by_looking(capsys, tmp_path):

@@ -22,6 +22,22 @@ def test_what_cannot_be_a_question_is_refused(question: str) -> None:
         checked_question(question)
 
 
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("\x1b[31mcold\x1b[0m water?", "cold water?"),
+        ("\x1b[1;38;5;208mcold\x1b[K", "cold"),
+        ("\x9b31mcold", "cold"),
+        ("\x1b]0;a title\x07cold", "cold"),
+        ("\x1b]8;;https://x.example\x1b\\cold\x1b]8;;\x1b\\ water", "cold water"),
+        ("[31m of [1]?", "[31m of [1]?"),
+        ("what \x1b]0;never ends", "what \x1b]0;never ends"),
+    ],
+)
+def test_a_terminal_s_escape_sequences_are_no_part_of_a_question(question: str, asked: str) -> None:
+    assert checked_question(question) == asked
+
+
 @given(st.text(max_size=80))
 def test_a_session_name_is_always_safe_as_a_folder(name: str) -> None:
     try:
