@@ -1,6 +1,6 @@
 """How far a command has come that goes through many things of one kind: said on standard error.
 
-On a terminal a bar; elsewhere a line every two seconds, the first after two: what is quick says nothing.
+On a terminal a bar; elsewhere a line every two seconds, the first after one: what is quick says nothing.
 """
 
 import sys
@@ -12,6 +12,7 @@ from typing import Final
 from flows.terminal import stderr_console, write_line
 from flows.wording import count
 
+PLAIN_FIRST_SECONDS: Final = 1.0  # another has gone by since the command was typed
 PLAIN_SECONDS: Final = 2.0  # between two lines where there is no terminal
 
 Step = Callable[[int, int], None]  # told (done, total)
@@ -56,8 +57,10 @@ def _lines(doing: str, what: str) -> Iterator[Step]:
         place = _said(done, total, what)
 
     def speak() -> None:
-        while not ended.wait(PLAIN_SECONDS):
+        wait = PLAIN_FIRST_SECONDS
+        while not ended.wait(wait):
             write_line(f"{doing}: {place}" if place else f"{doing} …")
+            wait = PLAIN_SECONDS
 
     speaker = threading.Thread(target=speak, name="lethe-steps", daemon=True)
     speaker.start()

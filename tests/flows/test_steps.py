@@ -15,6 +15,7 @@ class Terminal(io.StringIO):
 
 
 def test_what_takes_long_says_how_far_it_is_and_only_on_standard_error(capsys, monkeypatch):
+    monkeypatch.setattr(steps, "PLAIN_FIRST_SECONDS", 0.01)
     monkeypatch.setattr(steps, "PLAIN_SECONDS", 0.01)
     out = err = ""
     with steps_shown("copying", "session") as step:
@@ -32,8 +33,7 @@ def test_what_takes_long_says_how_far_it_is_and_only_on_standard_error(capsys, m
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_what_is_quick_or_to_be_quiet_says_nothing(capsys, monkeypatch, quiet):
-    if quiet:
-        monkeypatch.setattr(steps, "PLAIN_SECONDS", 0.001)
+    monkeypatch.setattr(steps, "PLAIN_FIRST_SECONDS", 0.001 if quiet else 600.0)
     with steps_shown("checking", "session", quiet=quiet) as step:
         step(1, 2)
         time.sleep(0.02)
