@@ -21,7 +21,7 @@ from flows.commands.resume import resume
 from flows.commands.server import server
 from flows.commands.sessions import sessions
 from flows.commands.store import delete, prune, store
-from flows.interrupts import EXIT_INTERRUPTED, leave_quietly
+from flows.interrupts import EXIT_INTERRUPTED, Interrupted, leave_quietly
 from flows.server_loss import ServerLostError, leave_at_once
 from lethe_core import __version__
 from lethe_core.errors import LetheError
@@ -89,6 +89,8 @@ def run(arguments: list[str]) -> int:
         return EXIT_BROKEN_PIPE
     except (KeyboardInterrupt, click.Abort):
         return _complain("interrupted", EXIT_INTERRUPTED)
+    except Interrupted as error:
+        return _complain(str(error), EXIT_INTERRUPTED)
     except LetheError as error:
         _trace(arguments)
         failure = _complain(str(error), error.exit_code)
@@ -137,10 +139,6 @@ def _drop_output() -> None:
 
 
 def _unexpected(error: Exception, arguments: list[str]) -> int:
-    from flows.commands.running import Interrupted
-
-    if isinstance(error, Interrupted):
-        return _complain(str(error), EXIT_INTERRUPTED)
     _trace(arguments)
     hint = "" if "--debug" in arguments else " (run with --debug for the trace)"
     return _complain(f"{type(error).__name__}: {error}{hint}", 1)

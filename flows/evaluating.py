@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from flows.terminal import write_line
+from flows.terminal import stderr_console, write_line
 
 
 @contextmanager
@@ -20,11 +20,10 @@ def watched() -> Iterator[Callable[[str, int, int], None]]:
 
         yield line
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=stderr_console(), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
         def bar(what: str, done: int, total: int) -> None:

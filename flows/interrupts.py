@@ -15,6 +15,10 @@ _SIGNALS: Final = tuple(
 )
 
 
+class Interrupted(Exception):
+    """Work that was interrupted before its end; its text says what there is to do."""
+
+
 @dataclass(slots=True)
 class Interruption:
     """Whether this process has been asked to end."""

@@ -10,6 +10,7 @@ from prefect.client.schemas.objects import State
 from prefect.exceptions import TerminationSignal
 
 from flows.artifacts import ProgressBar, publish_report
+from flows.commands.stored import with_own_corpus
 from flows.naming import flow_run_name, session_name
 from flows.parameters import (
     Cost,
@@ -83,14 +84,14 @@ def research(
         corpus: Folders of documents, absolute paths as the worker sees them. Empty: as configured.
         max_iterations: Iterations to aim at, 100 at most; twice as many are the limit. 0: as configured.
         time_budget: Seconds at work to aim at, a week at most; twice as many are the limit. 0: as configured.
-        min_iterations: Iterations before it may stop by itself, 100 at most. 0: as configured.
+        min_iterations: Iterations before convergence may end it, 100 at most. 0: as configured.
         max_tokens: Limit on the language model's tokens, never exceeded. 0: as configured.
         max_cost: Limit on the language model's cost, never exceeded; prices must be configured.
             0: as configured.
         model: Name of the language model on the configured server. Empty: as configured.
         out: Folder for the report, an absolute path as the worker sees it. Empty: one of the session's own.
         session: A name for this research: a letter, then letters, digits, dots, dashes or underscores, 64 at
-            most. One that exists is gone on with. Empty: a new one.
+            most. One that exists is gone on with, in its own folders. Empty: a new one.
         series: Name of a series of runs, made like a session's; each run starts from what the last good one
             knew and says what changed. Empty: none.
         if_running: While another run of the same series is at work: wait for it, or skip this one.
@@ -117,6 +118,8 @@ def research(
     )
     settings = load_settings(flags, config_file=Path(config_file) if config_file else None).settings
     checked_series(settings.series)
+    if not corpus:
+        settings = with_own_corpus(settings, session_id)
     if (ended := overtaken(settings)) is not None:
         return ended
     await_former_process(settings, session_id)

@@ -4,6 +4,7 @@ Everything goes to standard error. What stands in documents, file names and mode
 without its control characters, so that none of it moves the cursor or colours the screen.
 """
 
+import os
 import sys
 import time
 from contextlib import suppress
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from flows.wording import count, duration, shown
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
     from lethe_core.session.handle import Progress
 
@@ -45,6 +46,14 @@ def write_line(text: str) -> None:
     """One line on standard error; that nobody listens any more is no reason to stop a run."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def stderr_console() -> "Console":
+    """Standard error for rich's pictures."""
+    from rich.console import Console
+
+    # With NO_COLOR rich leaves out colours but not other styles, such as dim.
+    return Console(stderr=True, highlight=False, color_system=None if os.environ.get("NO_COLOR") else "auto")
 
 
 class QuietDisplay:
@@ -103,12 +112,11 @@ class LiveDisplay:
     """A few lines at the foot of the terminal that change in place; what is said stands above them."""
 
     def __init__(self, target: int) -> None:
-        from rich.console import Console
         from rich.live import Live
 
         self._target = target
         self._begun = time.monotonic()
-        self._console: Console = Console(stderr=True, highlight=False)
+        self._console = stderr_console()
         self._index: tuple[int, int, str] | None = None
         self._progress: Progress | None = None
         self._last_searches = ""

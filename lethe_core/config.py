@@ -8,6 +8,7 @@ here: they lie beside the algorithms, in their ``…Config`` classes.
 import os
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -68,7 +69,7 @@ class Settings(BaseSettings):
         description="Target for the iterations; the hard cap is twice that.",
     )
     min_iterations: int = Field(
-        default=3, ge=1, le=MOST_ITERATIONS, description="Iterations before it may stop by itself."
+        default=3, ge=1, le=MOST_ITERATIONS, description="Iterations before convergence may end it."
     )
     time_budget: float = Field(
         default=1800.0,
@@ -234,7 +235,20 @@ def load_settings(
         settings = Settings(**merged)
     except ValidationError as error:
         raise ConfigError(_explain(error, origins)) from None
+    _check_home(settings.home, origins["home"])
     return LoadedSettings(settings, origins)
+
+
+def _check_home(home: Path, origin: str) -> None:
+    """A file in the place of the folder is said here: later it would look like a fault of what lies in it."""
+    home = home.expanduser()
+    with suppress(OSError):  # what may not be looked at is refused when it is used
+        for place in (home, *home.parents):
+            if place.is_file():
+                raise ConfigError(
+                    f"Lethe's home cannot be {home} ({origin}): {place} is a file, not a folder (name "
+                    "another --home or LETHE_HOME)"
+                )
 
 
 def _find_file(named: Path | None, home: Path) -> Path | None:

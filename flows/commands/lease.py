@@ -58,7 +58,7 @@ def refuse_if_at_work(settings: "Settings") -> None:
 def _look(settings: "Settings", session: "SessionId", *, wait: bool, quiet: bool) -> None:
     from lethe_core.adapters.stores import open_store
     from lethe_core.adapters.stores.leases import busy
-    from lethe_core.adapters.stores.owner import owner_is_alive
+    from lethe_core.adapters.stores.owner import owner_is_alive, shown_owner
 
     store = open_store(settings.store_url)
     try:
@@ -71,8 +71,8 @@ def _look(settings: "Settings", session: "SessionId", *, wait: bool, quiet: bool
                 raise busy(held.session_id, held.owner, held.until)
             if held is first and not quiet:
                 write_line(
-                    f"session {session} is held by {held.owner}, which cannot be seen from here: waiting "
-                    "until its lease runs out (a minute at most) …"
+                    f"session {session} is held by {shown_owner(held.owner)}, which cannot be seen from "
+                    "here: waiting until its lease runs out (a minute at most) …"
                 )
             time.sleep(1.0)
             held = store.lease_holder(session)

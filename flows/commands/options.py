@@ -60,6 +60,9 @@ def store_option(command: Command) -> Command:
     return option(command)
 
 
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+
+
 def run_options(command: Command) -> Command:
     """What `research` and `resume` take alike: the limits of a run, and what becomes of its report."""
     for option in reversed(RUN_OPTIONS):
@@ -94,5 +97,5 @@ RUN_OPTIONS: Final[tuple[Callable[[Any], Any], ...]] = (
     click.option(
         "--json", "as_json", is_flag=True, help="Print the report as one JSON object, and nothing else."
     ),
-    click.option("--quiet", is_flag=True, help="Print nothing but errors."),
+    quiet_option,
 )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     type=click.Choice(["wait", "skip"]),
     help="While another run of the series is at work: wait for it (default), or do nothing (exit code 6).",
 )
-@click.option("--min-iterations", type=int, metavar="N", help="Iterations before it may stop by itself.")
+@click.option("--min-iterations", type=int, metavar="N", help="Iterations before convergence may end it.")
 @run_options
 @click.option(
     "--model",
@@ -87,7 +87,7 @@ def research(
     settings = effective_settings(flags, config=config, home=home).settings
     state = find_session(settings, name) if session else None
     if state is not None:
-        check_same_session(settings, state, question, flags["series"])
+        check_same_session(settings, state, question, flags["series"], settings.corpus if corpus else ())
         settings = recalled_settings(state, flags, config=config, home=home)
     request = Request(
         question=question,

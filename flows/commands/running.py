@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from flows.commands.common import absolute
 from flows.commands.stored import find_session
 from flows.commands.summary import print_json, print_summary, resume_line
-from flows.interrupts import Interruption, interruptible
+from flows.interrupts import Interrupted, Interruption, interruptible
 from flows.local_server import starting_server
 from flows.notes import Notes
 from flows.prefect_environment import (
@@ -246,10 +246,6 @@ def _conclude(request: Request, run: _Run, error: BaseException | None) -> int:
     if report.stop_reason == "cancelled":
         write_line(f"lethe: cancelled; go on with: {resume_line(request.session)}")
     return code
-
-
-class Interrupted(Exception):
-    """A run that was interrupted before it could write a report; its text says what there is to do."""
 
 
 def _interrupted(request: Request) -> str:

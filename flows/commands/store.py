@@ -10,12 +10,15 @@ import click
 
 from flows.ages import seconds_of
 from flows.commands.common import absolute, effective_settings
-from flows.commands.options import common_options, store_option
+from flows.commands.options import common_options, quiet_option, store_option
+from flows.interrupts import Interrupted
 from flows.prefect_environment import results_block, results_folder
+from flows.steps import steps_shown
 from flows.terminal import write_line
 from flows.wording import count
 
 if TYPE_CHECKING:
+    from lethe_core.adapters.stores.copying import Copied
     from lethe_core.config import Settings
     from lethe_core.graph.store import GraphStore
 
@@ -29,8 +32,15 @@ def store() -> None:
 
 @store.command(short_help="Say whether the store is sound.")
 @store_option
+@quiet_option
 @common_options
-def check(store: str | None, debug: bool, config: Path | None, home: Path | None) -> int:  # noqa: ARG001
+def check(
+    store: str | None,
+    quiet: bool,
+    debug: bool,  # noqa: ARG001 (read by the entry point)
+    config: Path | None,
+    home: Path | None,
+) -> int:
     """Look for dangling edges, wrong degrees, broken embeddings, ids given twice, and damage on the disk.
 
     Prints a line for each problem, and ends with exit code 1 when there is one. Changes nothing.
@@ -38,14 +48,16 @@ def check(store: str | None, debug: bool, config: Path | None, home: Path | None
     from lethe_core.adapters.stores.copying import check_store
 
     with _opened(effective_settings({"store": store}, config=config, home=home).settings) as opened:
-        problems = check_store(opened)
+        with steps_shown("checking", "session", quiet=quiet) as step:
+            problems = check_store(opened, step)
         sessions = len(opened.list_sessions())
         for problem in problems:
             click.echo(problem)
         if problems:
             click.echo(f"{opened.url}: {count(len(problems), 'problem')} in {count(sessions, 'session')}")
             return EXIT_UNSOUND
-        click.echo(f"{opened.url} is sound: {count(sessions, 'session')}")
+        if not quiet:
+            click.echo(f"{opened.url} is sound: {count(sessions, 'session')}")
         return 0
 
 
@@ -75,29 +87,51 @@ def backup(
 @store.command(short_help="Copy all sessions into another store.")
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO")
+@quiet_option
 @common_options
 def copy(
     source: str,
     target: str,
+    quiet: bool,
     debug: bool,  # noqa: ARG001 (read by the entry point)
     config: Path | None,
     home: Path | None,
 ) -> int:
     """Copy all sessions of the store FROM into the store TO, bit for bit; both are URLs.
 
-    Nothing is copied when TO has one of the sessions already.
+    What TO has already, and equal, is left, so that an interrupted copy goes on with the same command.
+    Nothing is copied when TO has a session of the same name that differs.
     """
     from contextlib import closing
 
     from lethe_core.adapters.stores import open_store
-    from lethe_core.adapters.stores.copying import copy_sessions
+    from lethe_core.adapters.stores.copying import Copied, copy_sessions
 
     first = effective_settings({"store": source}, config=config, home=home).settings
     second = effective_settings({"store": target}, config=config, home=home).settings
     with _opened(first) as opened, closing(open_store(second.store_url)) as other:
-        sessions = copy_sessions(opened, other)
-        click.echo(f"copied {count(len(sessions), 'session')} from {opened.url} to {other.url}")
+        done = Copied(0)
+        try:
+            with steps_shown("copying", "session", quiet=quiet) as step:
+
+                def tell(now: Copied) -> None:
+                    nonlocal done
+                    done = now
+                    step(now.there + now.copied, now.total)
+
+                copy_sessions(opened, other, tell)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                f"interrupted: {_copied(done)} of {done.total:,}; the same command goes on"
+            ) from None
+        if not quiet:
+            click.echo(f"{_copied(done)} from {opened.url} to {other.url}")
     return 0
+
+
+def _copied(done: "Copied") -> str:
+    there = f" ({done.there:,} more there already)" if done.there else ""
+    return f"copied {count(done.copied, 'session')}{there}"
 
 
 @click.command(short_help="Remove a session with its graph and its bought answers.")

@@ -1,7 +1,7 @@
 """Sessions as they lie in the store: looked up, reported and shown without a run."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +55,27 @@ def known_session(settings: "Settings", name: str) -> "SessionState":
 
 
 def check_same_session(
-    settings: "Settings", state: "SessionState", question: str, series: str | None = None
+    settings: "Settings",
+    state: "SessionState",
+    question: str,
+    series: str | None = None,
+    corpus: Sequence[Path] = (),
 ) -> None:
-    """Raises SessionMismatchError for another question or series, StoreVersionError for another model."""
+    """Refuse another question, series or corpus (SessionMismatchError) or model (StoreVersionError).
+
+    corpus: the folders that were given, absolute; none where the session's own stand.
+    """
     from lethe_core.adapters.models.embedders import profile_of
     from lethe_core.session.opening import check_same
 
-    check_same(state, question, profile_of(settings), series or "")
+    check_same(state, question, profile_of(settings), series or "", corpus)
+
+
+def with_own_corpus(settings: "Settings", name: str) -> "Settings":
+    """The settings with the folders that a stored session of this name works on, whatever is configured."""
+    state = find_session(settings, name)
+    own = state.config.get("corpus") if state is not None else None
+    return settings.model_copy(update={"corpus": tuple(map(Path, own))}) if own else settings
 
 
 def recalled_settings(

@@ -22,7 +22,8 @@ NOTHING: Final = {
 _PAGES_NUMBER: Final = re.compile(r"\[(\d[\d\s,;–-]*)\]")
 MAX_WIDTH: Final = 100
 MIN_WIDTH: Final = 20
-GOES_ON: Final = ("cancelled", "model_unavailable", "search_unavailable", "error", "")
+# Not "cancelled": the last line on standard error says it.
+GOES_ON: Final = ("model_unavailable", "search_unavailable", "error", "")
 
 
 def print_summary(report: "ReportJson", *, page: str = "", own_server: bool = False) -> None:
@@ -111,6 +112,6 @@ def _where(report: "ReportJson", page: str, own_server: bool) -> list[str]:
         lines += _wrapped(note, " " * 9, " " * 9)
     if report.stop_reason in GOES_ON:
         lines.append(f"go on:   {resume_line(report.session)}")
-    elif report.status == "partial" or report.stop_reason == "budget":
+    elif report.stop_reason != "cancelled" and (report.status == "partial" or report.stop_reason == "budget"):
         lines.append(f"go on:   {resume_line(report.session)} with a higher limit")
     return lines

@@ -51,6 +51,15 @@ class SkippedJson(_Part):
     reason: str
 
 
+class UnansweredJson(_Part):
+    """A part of the question, or a task, that has no result: what stands under "Not found"."""
+
+    part: str = Field(description="In the question's words, or the task's.")
+    reason: Literal["open", "nothing_found"] = Field(
+        description="open: the session ended before it was done; nothing_found: it was worked on in vain."
+    )
+
+
 class ChangedSourceJson(_Part):
     """A source of one of two reports that are compared."""
 
@@ -135,6 +144,9 @@ class ReportJson(_Part):
     unsupported: tuple[str, ...] = Field(description="Ids of claims that their sources do not support.")
     contradictions: tuple[ContradictionJson, ...]
     skipped: tuple[SkippedJson, ...]
+    unanswered: tuple[UnansweredJson, ...] = Field(
+        default=(), description="Parts of the question that were left open, or that nothing was found for."
+    )
     changes: ChangesJson | None = Field(
         default=None, description="What changed since the last good run of the series; null without one."
     )

@@ -19,6 +19,7 @@ from lethe_core.report.model import (
     SkippedJson,
     SourceJson,
     StatementJson,
+    UnansweredJson,
 )
 from lethe_core.report.outcome import outcome_of
 
@@ -72,6 +73,10 @@ def render_json(report: Report, *, path: str = "", gate: Sequence[Failure] = ())
         ),
         skipped=tuple(
             SkippedJson(source=readable(item.source), reason=readable(item.reason)) for item in report.skipped
+        ),
+        unanswered=tuple(
+            UnansweredJson(part=readable(item.task), reason="open" if item.left_open else "nothing_found")
+            for item in report.not_found
         ),
         changes=None if report.changes is None else render_changes(report.changes),
         gate=tuple(

@@ -1,9 +1,11 @@
 """Opening a session: made when it is new, gone on with when it exists, always under its lease."""
 
+import os
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final
 
 from lethe_core.control.embedding import Embedder, EmbeddingProfile
@@ -27,6 +29,11 @@ from lethe_core.session.lease_keeper import LEASE_SECONDS, LeaseKeeper
 from lethe_core.session.liveness import selectable
 
 MAX_QUESTION: Final = 8_000  # characters: a longer text is a document, and belongs into the corpus
+# ECMA-48: a control sequence (colours, cursor), an operating system command (titles, links; what it names
+# is no text). Of "\x1b[31mcold" only the first character is unprintable, and no page has a word "31mcold".
+_ESCAPES: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"
+)
 _SESSION_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,63}")
 
 # What a session remembers of its settings, so that `resume` needs only its name.
@@ -49,8 +56,11 @@ TARGETS: Final = ("max_iterations", "time_budget", "max_tokens", "max_cost")
 
 
 def checked_question(question: str) -> str:
-    """A question without white space at its ends. Raises UsageError when it cannot be one."""
-    text = question.strip()
+    """A question without a terminal's escape sequences, and without white space at its ends.
+
+    Raises UsageError when it cannot be one.
+    """
+    text = _ESCAPES.sub("", question).strip()
     if not text:
         raise UsageError('the question is empty: lethe research "What …?" --corpus DIR')
     if not any(character.isalnum() for character in text):
@@ -104,9 +114,10 @@ def open_session(
 ) -> SessionHandle:
     """Open a session for work, creating it when there is none of this name.
 
-    Raises SessionMismatchError when it asks another question or is of another series, StoreVersionError when
-    another embedding profile filled it, and what acquiring the lease raises; of a session that this call has
-    made and that its series does not take now or does not take at all, nothing remains.
+    Raises SessionMismatchError when it asks another question, works on other folders or is of another series,
+    StoreVersionError when another embedding profile filled it, and what acquiring the lease raises; of a
+    session that this call has made and that its series does not take now or does not take at all, nothing
+    remains.
     """
     store = deps.store
     made = False
@@ -114,7 +125,7 @@ def open_session(
         state = store.load_session(session_id)
     except SessionNotFoundError:
         state, made = _create(store, deps, question, session_id)
-    check_same(state, question, deps.embedder.profile, deps.settings.series)
+    check_same(state, question, deps.embedder.profile, deps.settings.series, deps.settings.corpus)
     try:
         lease = store.acquire_lease(session_id, owner, seconds=LEASE_SECONDS, force=force)
     except SeriesBusyError:
@@ -142,8 +153,17 @@ def open_session(
     return session
 
 
-def check_same(state: SessionState, question: str, profile: EmbeddingProfile, series: str = "") -> None:
-    """Refuse to mix questions, series, or vectors of different models, in one session."""
+def check_same(
+    state: SessionState,
+    question: str,
+    profile: EmbeddingProfile,
+    series: str = "",
+    corpus: Sequence[Path] = (),
+) -> None:
+    """Refuse to mix questions, folders, series, or vectors of different models, in one session.
+
+    corpus: absolute paths; none where the session's own folders stand, as with an empty question or series.
+    """
     if series and state.series != series:
         whose = f"is of the series {state.series}" if state.series else "is of no series"
         raise SessionMismatchError(
@@ -154,11 +174,25 @@ def check_same(state: SessionState, question: str, profile: EmbeddingProfile, se
             f"session {state.session_id} asks another question: {state.goal[:200]!r}. "
             "Take another --session, or none"
         )
+    own = state.config.get("corpus") or ()
+    if corpus and own and _real(own) != _real(corpus):
+        raise SessionMismatchError(
+            f"session {state.session_id} works on {_folders(own)}, not on {_folders(corpus)}: "
+            f"take another --session, or none, or go on with this one: lethe resume {state.session_id}"
+        )
     if state.profile != profile_key(profile):
         raise StoreVersionError(
             f"session {state.session_id} was filled by the embedding {state.profile}, not by "
             f"{profile_key(profile)}: set LETHE_EMBEDDING to that one, or begin a new session"
         )
+
+
+def _real(folders: Sequence[str | Path]) -> set[str]:
+    return {os.path.realpath(folder) for folder in folders}
+
+
+def _folders(folders: Sequence[str | Path]) -> str:
+    return f"the folder{'s' if len(folders) > 1 else ''} {', '.join(map(str, folders))}"
 
 
 def profile_key(profile: EmbeddingProfile) -> str:

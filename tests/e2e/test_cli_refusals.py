@@ -174,12 +174,12 @@ def test_file_that_is_no_store_and_store_of_a_newer_version(capsys, documents, t
 def stored(tmp_path):
     """A session that lies in the store of this home, made by a given embedding profile."""
 
-    def store_one(name: str, profile: str = "wordllama-256@l2_supercat"):
+    def store_one(name: str, profile: str = "wordllama-256@l2_supercat", corpus: tuple[str, ...] = ()):
         from lethe_core.config import Settings
 
         store = open_store(sqlite_url(tmp_path / "home" / "graph.db"))
         root = TaskNode(QUESTION, embed_text=QUESTION, embedding=np.full(256, 1 / 16, dtype=np.float32))
-        config = remembered(Settings().model_dump(mode="json"))
+        config = remembered(Settings(corpus=corpus).model_dump(mode="json"))
         store.create_session(
             SessionState(SessionId(name), f"uuid-{name}", root.id, QUESTION, profile, config), root
         )
@@ -198,6 +198,26 @@ def test_session_of_another_embedding_profile(capsys, documents, stored):
         assert code == 2
         assert "some-model@1" in line
         assert "LETHE_EMBEDDING" in line
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_session_of_another_corpus(capsys, documents, stored, tmp_path, finished):
+    store = stored("s-mine", corpus=(documents,))
+    if finished:
+        lease = store.acquire_lease(SessionId("s-mine"), make_owner())
+        with store.transaction(lease) as tx:
+            tx.update_session(SessionPatch(status=SessionStatus.COMPLETE, stop_reason="converged"))
+        store.release_lease(lease)
+    store.close()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.md").write_text("A mill.\n")
+    command = ("research", QUESTION, "--session", "s-mine")
+    code, line = refused(capsys, *command, "--corpus", other, "--corpus", documents)
+    assert code == 2
+    assert f"session s-mine works on the folder {documents}, not on the folders {other}" in line
+    assert "--session" in line
+    assert "lethe resume s-mine" in line
 
 
 def test_session_that_another_run_holds(capsys, documents, stored):
@@ -305,11 +325,27 @@ def test_trying_leaves_nothing_and_changes_nothing(tmp_path):
     assert (tmp_path / "report.md").read_text() == "kept"
 
 
-def test_home_that_cannot_be_written(capsys, documents, tmp_path):
+def test_home_that_cannot_be_written(capsys, documents, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    code, line = refused(capsys, "research", QUESTION, "--corpus", documents, "--home", tmp_path / "file")
-    assert code in (1, 2)
-    assert str(tmp_path / "file") in line
+    for home in (tmp_path / "file", tmp_path / "file" / "home"):
+        for command in (("research", QUESTION, "--corpus", documents), ("store", "check"), ("sessions",)):
+            code, line = refused(capsys, *command, "--home", home)
+            assert code == 2
+            assert f"cannot be {home} (--home): {tmp_path / 'file'} is a file" in line
+    monkeypatch.setenv("LETHE_HOME", str(tmp_path / "file"))
+    code, line = refused(capsys, "store", "check")
+    assert code == 2
+    assert "(LETHE_HOME)" in line
+    assert "--store" not in line
+
+
+def test_store_that_is_a_folder(capsys, documents, tmp_path, monkeypatch):
+    monkeypatch.setenv("LETHE_STORE", f"sqlite:///{tmp_path}")
+    for command in (("research", QUESTION, "--corpus", documents), ("store", "check")):
+        code, line = refused(capsys, *command)
+        assert code == 1
+        assert f"the store {tmp_path} is a folder" in line
+        assert "LETHE_STORE" in line
 
 
 def test_nothing_is_made_by_looking(capsys, tmp_path):

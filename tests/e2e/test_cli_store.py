@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sqlite3
 import time
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from flows.cli import run
 from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.owner import make_owner
+from lethe_core.adapters.stores.sqlite import SqliteStore
 from lethe_core.graph.nodes import (
     Edge,
     EdgeType,
@@ -34,6 +36,8 @@ def _away_from_everything(tmp_path, monkeypatch):
             monkeypatch.delenv(name)
     monkeypatch.setenv("LETHE_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
+    # What is said of what takes long depends on the machine's load.
+    monkeypatch.setattr("flows.steps.PLAIN_FIRST_SECONDS", 600.0)
 
 
 @pytest.fixture(params=["sqlite", "neo4j"])
@@ -103,9 +107,36 @@ def test_a_backup_and_a_copy_hold_the_same(capsys, url, tmp_path):
     code, _, err = lethe(capsys, "store", "backup", backup, "--store", url)
     assert code == 2
     assert "exists already" in err
+    again = lethe(capsys, "store", "copy", url, third)
+    assert again == (0, f"copied 0 sessions (2 more there already) from {url} to {third}\n", "")
+    assert lethe(capsys, "store", "copy", url, third, "--quiet") == (0, "", "")
+    with contextlib.closing(open_store(third)) as store:
+        lease = store.acquire_lease(SessionId("s-one"), make_owner())
+        with store.transaction(lease) as tx:
+            tx.update_session(SessionPatch(message="changed"))
     code, _, err = lethe(capsys, "store", "copy", url, third)
     assert code == 1
     assert "nothing was copied" in err
+
+
+def test_an_interrupted_copy_says_how_to_go_on(capsys, tmp_path, monkeypatch):
+    source, target = sqlite_url(tmp_path / "from.db"), sqlite_url(tmp_path / "to.db")
+    fill(source, "s-one", "s-two", "s-three")
+    restore, calls = SqliteStore.restore_session, []
+
+    def interrupted(store, dump):
+        calls.append(dump)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        restore(store, dump)
+
+    monkeypatch.setattr(SqliteStore, "restore_session", interrupted)
+    code, out, err = lethe(capsys, "store", "copy", source, target)
+    assert (code, out) == (130, "")
+    assert err == "lethe: interrupted: copied 2 sessions of 3; the same command goes on\n"
+    code, out, _ = lethe(capsys, "store", "copy", source, target)
+    assert (code, out) == (0, f"copied 1 session (2 more there already) from {source} to {target}\n")
+    assert lethe(capsys, "store", "check", "--store", target, "--quiet") == (0, "", "")
 
 
 def test_a_session_is_deleted_by_its_name(capsys, url):

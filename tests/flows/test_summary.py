@@ -75,7 +75,7 @@ def test_what_changed_is_told_in_numbers(capsys):
     ("reason", "said"),
     [
         ("budget", "go on:   lethe resume s-1 with a higher limit\n"),
-        ("cancelled", "go on:   lethe resume s-1\n"),
+        ("cancelled", ""),
         ("goal_complete", ""),
     ],
 )

@@ -1,5 +1,7 @@
 """Progress: two lines an iteration where there is no terminal, a picture where there is one."""
 
+import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -76,6 +78,27 @@ def test_display_suits_standard_error(terminal, monkeypatch):
     display = open_display(30)
     display.close()
     assert isinstance(display, LiveDisplay if terminal else PlainDisplay)
+
+
+@pytest.mark.parametrize("variable", ["NO_COLOR", "LANG"])
+def test_no_color_leaves_no_style_at_all(variable, monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv(variable, "C")
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    display = LiveDisplay(30)
+    display.iteration(replace(PROGRESS, applied=True))
+    display.close()
+    assert "Ellery" in terminal.getvalue()
+    styled = re.search(r"\x1b\[[0-9;]*[1-9][0-9;]*m", terminal.getvalue())
+    assert (styled is None) == (variable == "NO_COLOR")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def _drawn(display, console_class) -> str:

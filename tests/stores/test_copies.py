@@ -10,6 +10,7 @@ import pytest
 from lethe_core.adapters.answers import AnswerFolder
 from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.copying import (
+    Copied,
     Pruned,
     back_up,
     check_store,
@@ -64,8 +65,9 @@ def test_a_session_copied_there_and_back_is_the_same_bit_for_bit(
     (tmp_path / "second").mkdir()
     second = open_store(place(tmp_path / "second"))
     third = open_store(sqlite_url(tmp_path / "third.db"))
-    assert copy_sessions(first, second) == [world.id]
-    assert copy_sessions(second, third) == [world.id]
+    assert copy_sessions(first, second) == Copied(total=1, copied=1)
+    assert copy_sessions(second, third) == Copied(total=1, copied=1)
+    assert copy_sessions(first, second) == Copied(total=1, there=1)
     dumps = [plain(store.dump_session(world.id)) for store in (first, second, third)]
     assert dumps[0] == dumps[1] == dumps[2]
     snapshots = [contents(store.load_snapshot(world.id)) for store in (first, second, third)]
@@ -78,6 +80,53 @@ def test_a_session_copied_there_and_back_is_the_same_bit_for_bit(
     new = world.write(lambda tx: tx.create_node(world.new_evidence())).created[0]
     assert new.sequence == 5
     for store in (first, second, third):
+        store.close()
+
+
+@pytest.mark.parametrize("other", ["sqlite", "neo4j"])
+def test_a_copy_goes_on_where_it_was_interrupted(request, tmp_path, new_world, other):
+    first = open_store(sqlite_url(tmp_path / "first.db"))
+    for name in ("s-one", "s-two", "s-three"):
+        fill(new_world(first, name))
+    place = request.getfixturevalue(other)
+    (tmp_path / "second").mkdir()
+    second = open_store(place(tmp_path / "second"))
+
+    def interrupt(done):
+        if done.copied == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy_sessions(first, second, interrupt)
+    told = []
+    assert copy_sessions(first, second, told.append) == Copied(total=3, there=2, copied=1)
+    assert told == [Copied(3, 1), Copied(3, 2), Copied(3, 2, 1)]
+    assert check_store(second) == []
+    for store in (first, second):
+        store.close()
+
+
+@pytest.mark.parametrize("change", ["a vector's bit", "a message"])
+def test_a_session_that_differs_in_anything_refuses_the_copy(tmp_path, new_world, change):
+    first, second = (open_store(sqlite_url(tmp_path / f"{name}.db")) for name in ("first", "second"))
+    world = new_world(first)
+    fill(world)
+    dump = first.dump_session(world.id)
+    if change == "a message":
+        copy_sessions(first, second)
+        world.write(lambda tx: tx.update_session(SessionPatch(message="later")))
+    else:
+        nodes = list(dump.nodes)
+        index = next(i for i, node in enumerate(nodes) if node.embedding[0] == 0)
+        vector = nodes[index].embedding.copy()
+        vector[0] = -vector[0]  # equal as a number
+        nodes[index] = dataclasses.replace(nodes[index], embedding=vector)
+        second.restore_session(dataclasses.replace(dump, nodes=tuple(nodes)))
+    new_world(first, "s-other")
+    with pytest.raises(DuplicateError, match=r"not as they are in .*s-world.*nothing was copied"):
+        copy_sessions(first, second)
+    assert [state.session_id for state in second.list_sessions()] == [world.id]
+    for store in (first, second):
         store.close()
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from lethe_core.adapters.stores import owner
-from lethe_core.adapters.stores.owner import make_owner, owner_is_dead
+from lethe_core.adapters.stores.owner import make_owner, owner_is_dead, shown_owner
 
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")  # noqa: PTH110
 
@@ -20,6 +20,11 @@ def test_an_owner_names_host_and_process_and_is_never_the_same_twice():
     assert start
     assert nonce
     assert first != second
+
+
+def test_people_are_told_the_process_and_its_machine():
+    assert shown_owner("vm/3917/d23c68d7.4026531836.815/7e55a0b1") == "process 3917 on vm"
+    assert shown_owner("somebody") == "somebody"
 
 
 def test_this_process_is_alive():

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from lethe_core.adapters.stores.owner import shown_owner
 from lethe_core.errors import SeriesBusyError
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.serial import decode_state, encode_state
@@ -41,7 +42,7 @@ def test_one_session_of_a_series_is_at_work_at_a_time(store, new_world):
     first = store.acquire_lease(SessionId("s-a"), OWNER + "a")
     with pytest.raises(SeriesBusyError) as caught:
         store.acquire_lease(SessionId("s-b"), OWNER + "b", force=True)
-    for named in ("rail", "s-a", OWNER + "a", "UTC", "wait"):
+    for named in ("rail", "s-a", f"by {shown_owner(OWNER + 'a')}, whose lease", "UTC", "wait"):
         assert named in str(caught.value)
     for other in ("s-c", "s-d", "s-e"):
         store.acquire_lease(SessionId(other), OWNER + other)

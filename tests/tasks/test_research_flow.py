@@ -25,7 +25,7 @@ from prefect.states import Cancelling, Paused
 from flows.session import research
 from flows.watching import watched_by
 from lethe_core.adapters.stores import open_store, sqlite_url
-from lethe_core.errors import ConfigError, CredentialsError
+from lethe_core.errors import ConfigError, CredentialsError, SessionMismatchError
 from lethe_core.graph.nodes import SessionId, TaskStatus
 from lethe_core.graph.session_state import SessionState, SessionStatus
 from lethe_core.session.handle import Progress
@@ -46,6 +46,21 @@ def stored(home: Path, name: str = "s-flow") -> SessionState:
         return store.load_session(SessionId(name))
     finally:
         store.close()
+
+
+def test_a_session_stays_with_its_folders(home: Path, corpus: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mill.md").write_text("# Mill\n\nThe mill was built in 1790.\n", encoding="utf-8")
+    assert run(corpus, max_iterations=1).is_completed()
+    before = stored(home)
+    with pytest.raises(SessionMismatchError, match=rf"the folder {corpus}, not on the folder {other}"):
+        run(other, max_iterations=2).result()
+    assert stored(home) == before
+    monkeypatch.setenv("LETHE_CORPUS", str(other))
+    again = research(QUESTION, session="s-flow", max_iterations=2, return_state=True)
+    assert again.is_completed()
+    assert stored(home).config["corpus"] == [str(corpus)]
 
 
 @dataclass

@@ -39,7 +39,7 @@ def test_a_second_start_waits_for_the_lease_of_the_first_one_s_process(
     assert run(corpus, max_iterations=1).is_completed()
     hold(home, 600)
     first = run(corpus)
-    with pytest.raises(SessionBusyError, match="another-host/4711"):
+    with pytest.raises(SessionBusyError, match="by process 4711 on another-host, whose lease"):
         first.result()
     hold(home, 4)
     monkeypatch.setenv("PREFECT__RUNTIME__FLOW_RUN__RUN_COUNT", "2")

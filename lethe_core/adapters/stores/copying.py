@@ -2,13 +2,15 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lethe_core.adapters.answers import AnswerStorage, names_of
 from lethe_core.adapters.stores.sqlite import SqliteStore
 from lethe_core.errors import DuplicateError, LetheError, SessionBusyError, UsageError
+from lethe_core.graph.dump import same_dump
 from lethe_core.graph.integrity import problems_of
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.session_state import SessionState
@@ -16,22 +18,43 @@ from lethe_core.graph.store import GraphStore
 from lethe_core.session.following import last_good
 
 
-def copy_sessions(source: GraphStore, target: GraphStore) -> list[SessionId]:
-    """Copy every session, oldest first, bit for bit; nothing is copied when one of them exists there.
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """How far a copy has come, in sessions."""
 
-    Raises DuplicateError.
+    total: int
+    there: int = 0  # the target had them already, and equal
+    copied: int = 0
+
+
+def copy_sessions(
+    source: GraphStore, target: GraphStore, progress: Callable[[Copied], None] = lambda _: None
+) -> Copied:
+    """Copy every session, oldest first, bit for bit; one that is there already and equal is left.
+
+    So a copy that was interrupted goes on. progress: told after each session.
+    Raises DuplicateError when one is there and differs: then nothing is copied.
     """
     sessions = [state.session_id for state in source.list_sessions()]
     there = {state.session_id for state in target.list_sessions()}
-    both = [session for session in sessions if session in there]
-    if both:
+    done, different = Copied(len(sessions)), []
+    for session in (session for session in sessions if session in there):
+        if same_dump(source.dump_session(session), target.dump_session(session)):
+            done = replace(done, there=done.there + 1)
+            progress(done)
+        else:
+            different.append(session)
+    if different:
         raise DuplicateError(
-            f"{target.url} has {len(both)} of the sessions already, the first: {both[0]}; nothing was copied "
+            f"{target.url} has {len(different)} of the sessions already, and not as they are in "
+            f"{source.url}, the first: {different[0]}; nothing was copied "
             "(delete them there, or copy into an empty store)"
         )
-    for session in sessions:
+    for session in (session for session in sessions if session not in there):
         target.restore_session(source.dump_session(session))
-    return sessions
+        done = replace(done, copied=done.copied + 1)
+        progress(done)
+    return done
 
 
 def back_up(store: GraphStore, file: Path) -> None:
@@ -59,10 +82,17 @@ def back_up(store: GraphStore, file: Path) -> None:
         ) from error
 
 
-def check_store(store: GraphStore) -> list[str]:
-    """What is wrong with the store and its sessions, a sentence each; empty for a sound one."""
+def check_store(
+    store: GraphStore, progress: Callable[[int, int], None] = lambda _done, _total: None
+) -> list[str]:
+    """What is wrong with the store and its sessions, a sentence each; empty for a sound one.
+
+    progress: told (done, total) of the sessions.
+    """
     found = store.check()
-    for state in store.list_sessions():
+    states = store.list_sessions()
+    for done, state in enumerate(states):
+        progress(done, len(states))
         try:
             found += problems_of(store.dump_session(state.session_id))
         except (LetheError, ValueError, KeyError, TypeError) as error:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Final
 
+from lethe_core.adapters.stores.owner import shown_owner
 from lethe_core.errors import NoProgressError, SeriesBusyError, SessionBusyError, SessionLostError
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.session_state import Lease
@@ -12,14 +13,14 @@ MAX_STARTS: Final = 3  # starts without a committed phase, after which the next 
 
 def busy(session_id: SessionId, owner: str, until: float) -> SessionBusyError:
     return SessionBusyError(
-        f"session {session_id} is being worked on by {owner} (host/process/…), whose lease runs until "
+        f"session {session_id} is being worked on by {shown_owner(owner)}, whose lease runs until "
         f"{_utc(until)}: wait for that run to end, or stop it"
     )
 
 
 def series_busy(series: str, session_id: SessionId, owner: str, until: float) -> SeriesBusyError:
     return SeriesBusyError(
-        f"series {series} is being worked on: session {session_id} by {owner} (host/process/…), whose lease "
+        f"series {series} is being worked on: session {session_id} by {shown_owner(owner)}, whose lease "
         f"runs until {_utc(until)}: wait for that run to end, or stop it",
         session_id,
     )

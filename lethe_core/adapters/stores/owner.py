@@ -20,6 +20,12 @@ def make_owner(pid: int | None = None) -> str:
     return f"{_host()}/{pid}/{_start(pid) or '-'}/{secrets.token_hex(8)}"
 
 
+def shown_owner(owner: str) -> str:
+    """A holder in words for people: "process 3917 on vm"; one that ``make_owner`` did not name, as it is."""
+    parts = owner.split("/")
+    return f"process {parts[1]} on {parts[0]}" if len(parts) == 4 else owner
+
+
 def owner_is_dead(owner: str) -> bool:
     """Whether the process that ``make_owner`` named has certainly ended."""
     parts = owner.split("/")

@@ -49,8 +49,14 @@ class SqliteConnection:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreUnavailableError(
-                f"cannot make the folder of the store {path}: {error.strerror} (choose another --store)"
+                f"cannot make the folder of the store {path}: {error.strerror} "
+                "(choose another --store, or --home, where it lies by default)"
             ) from error
+        if path.is_dir():
+            raise StoreUnavailableError(
+                f"the store {path} is a folder, not a file: name the file in it (LETHE_STORE or --store: "
+                f"sqlite:///{path / 'graph.db'})"
+            )
         if kind := network_type(path.parent):
             raise StoreUnavailableError(
                 f"the store {path} lies on a network file system ({kind}), where SQLite loses data: put it "

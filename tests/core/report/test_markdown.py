@@ -92,7 +92,8 @@ def test_the_json_has_exactly_the_documented_keys(railway):
     shown = json.loads(render_json(railway, path="out/report.md").dumps())
     assert list(shown) == [
         *("schema", "session", "status", "stop_reason", "iterations", "seconds", "tokens", "report"),
-        *("sources", "claims", "findings", "unsupported", "contradictions", "skipped", "changes", "gate"),
+        *("sources", "claims", "findings", "unsupported", "contradictions", "skipped"),
+        *("unanswered", "changes", "gate"),
     ]
     assert shown["changes"] is None  # it follows no other run
     assert list(shown["sources"][0]) == ["n", "title", "url", "date", "edition"]
@@ -120,6 +121,20 @@ def test_the_json_says_what_the_markdown_says(railway):
     newer, older = (texts[i].text for i in contradiction.claims)
     assert (LEAVE.format(25) in newer, LEAVE.format(40) in older) == (True, True)
     assert all("**" not in claim.text for claim in shown.claims)
+
+
+def test_the_json_names_the_parts_without_an_answer_and_why(session):
+    root = session.task("Who was Ada, and when did she live?", status=TaskStatus.PENDING)
+    session.task("Who was Ada?", root, status=TaskStatus.FAILED)
+    session.task("When did Ada \x1b[31mlive?", root, status=TaskStatus.PENDING)
+    found = assemble(
+        session.snapshot(), session.state(stop_reason="iteration_cap"), embedder=session.embedder
+    )
+    shown = json.loads(render_json(found).dumps())["unanswered"]
+    assert shown == [
+        {"part": "Who was Ada?", "reason": "nothing_found"},
+        {"part": "When did Ada [31mlive?", "reason": "open"},
+    ]
 
 
 def test_the_json_can_be_read_back(railway):

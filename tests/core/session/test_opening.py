@@ -1,6 +1,7 @@
 """Names, questions, profiles and reopening."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,22 @@ SEARCH = {"op": "web_search", "query": "Tarn bridge"}
 def test_what_cannot_be_a_question_is_refused(question: str) -> None:
     with pytest.raises(UsageError):
         checked_question(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("\x1b[31mcold\x1b[0m water?", "cold water?"),
+        ("\x1b[1;38;5;208mcold\x1b[K", "cold"),
+        ("\x9b31mcold", "cold"),
+        ("\x1b]0;a title\x07cold", "cold"),
+        ("\x1b]8;;https://x.example\x1b\\cold\x1b]8;;\x1b\\ water", "cold water"),
+        ("[31m of [1]?", "[31m of [1]?"),
+        ("what \x1b]0;never ends", "what \x1b]0;never ends"),
+    ],
+)
+def test_a_terminal_s_escape_sequences_are_no_part_of_a_question(question: str, asked: str) -> None:
+    assert checked_question(question) == asked
 
 
 @given(st.text(max_size=80))
@@ -42,6 +59,26 @@ def test_another_question_is_refused_and_names_the_first(world: Any) -> None:
     world.open().session.close()
     with pytest.raises(SessionMismatchError, match="Tarn bridge"):
         world.open("Who built the mill?")
+
+
+def test_another_corpus_is_refused_and_names_the_first(world: Any, tmp_path: Path) -> None:
+    world.open().session.close()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.md").write_text("The mill was built in 1790.\n", encoding="utf-8")
+    for corpus in ((other,), (world.corpus, other)):
+        with pytest.raises(SessionMismatchError, match=rf"the folder {world.corpus}, not on .*other:"):
+            world.open(corpus=corpus)
+
+
+def test_the_same_corpus_by_another_path_and_twice_is_the_same(world: Any, tmp_path: Path) -> None:
+    world.open().session.close()
+    link = tmp_path / "link"
+    link.symlink_to(world.corpus)
+    again = world.open(corpus=(link,))
+    state, profile = again.session.state, again.session.deps.embedder.profile
+    check_same(state, "", profile, corpus=(world.corpus, tmp_path / "home" / ".." / "papers"))
+    check_same(state, "", profile)
 
 
 def test_another_embedding_is_refused_before_anything_is_spent(world: Any) -> None:
