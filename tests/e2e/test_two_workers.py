@@ -64,7 +64,9 @@ def test_eight_sessions_on_two_workers_end_though_one_of_them_is_killed(
         found: dict[str, Any] = deployed.ask("GET", f"/flow_runs/{run}")
         return found
 
+    until = deployed_module.until
     failing = begin("w-failing", corpus=["/nowhere/papers"])
+    until(lambda: _ended(state(failing)), SECONDS)
     cancelled = begin("w-cancelled")
     runs = {session: begin(session) for session in SESSIONS}
 
@@ -77,11 +79,12 @@ def test_eight_sessions_on_two_workers_end_though_one_of_them_is_killed(
         ]
 
     with deployed.worker("second") as second:
-        until = deployed_module.until
         until(lambda: bought(log, "w-cancelled") >= 2, SECONDS, instead=stand)
         deployed.ask(
             "POST", f"/flow_runs/{cancelled}/set_state", state={"type": "CANCELLING", "name": "Cancelling"}
         )
+
+        until(lambda: _ended(state(cancelled)), SECONDS, instead=stand)
 
         # Of the second worker's sessions one has to be in its midst.
         def in_hand() -> list[str]:

@@ -121,8 +121,9 @@ def test_old_runs_go_with_their_artifacts_and_the_newest_stay(corpus: Path, clie
 def test_what_hangs_in_its_cancelling_is_ended_when_nobody_can_be_there_any_more(client: Any) -> None:
     made = client.create_flow_run(research, parameters={"question": QUESTION})
     client.set_flow_run_state(made.id, State(type=StateType.CANCELLING), force=True)
-    assert end_hanging(["lethe"]) == 0
-    assert end_hanging(["lethe"], now=datetime.now(UTC) + timedelta(hours=2)) == 1
+    end_hanging(["lethe"])
+    assert client.read_flow_run(made.id).state.type is StateType.CANCELLING
+    assert end_hanging(["lethe"], now=datetime.now(UTC) + timedelta(hours=2)) >= 1
     state = client.read_flow_run(made.id).state
     assert state.is_cancelled()
     assert "its worker has ended" in str(state.message)
@@ -150,11 +151,16 @@ def test_a_run_that_died_unseen_is_called_crashed_and_a_living_one_is_left(clien
     for name, at in (("dead", 0), ("leased", 0), ("beating", 0), ("beating", 110)):
         beat(client, runs[name], begun + timedelta(minutes=at))
     time.sleep(5)  # the server writes events down some seconds after they are sent
-    assert end_silent(["lethe"], {"s-leased"}.__contains__, now=begun + timedelta(minutes=30)) == 0
-    assert end_silent(["lethe"], {"s-leased"}.__contains__, now=begun + timedelta(minutes=120)) == 1
-    states = {name: client.read_flow_run(run_id).state for name, run_id in runs.items()}
-    assert [name for name, state in states.items() if state.is_crashed()] == ["dead"]
-    assert "no sign of it since" in states["dead"].message
+
+    def crashed(minutes: float) -> dict[str, str]:
+        """Which of them are so after maintenance at that time; other tests' kills leave runs behind, too."""
+        end_silent(["lethe"], {"s-leased"}.__contains__, now=begun + timedelta(minutes=minutes))
+        states = {name: client.read_flow_run(run_id).state for name, run_id in runs.items()}
+        return {name: state.message for name, state in states.items() if state.is_crashed()}
+
+    assert crashed(30) == {}
+    assert crashed(120).keys() == {"dead"}
+    assert "no sign of it since" in crashed(120)["dead"]
     assert "runs that died unseen: 0 ended" in str(keep().message)
     for run_id in runs.values():
         client.delete_flow_run(run_id)
