@@ -35,10 +35,13 @@ def is_about(
     evidence: Sequence[EvidenceBlock],
     pieces: Sequence[Candidate],
     chosen: Sequence[int],
-    found: Relevance,
+    alike: FloatArray,
     config: AboutConfig | None = None,
 ) -> bool:
-    """Whether any of the pieces that would be quoted has to do with the question."""
+    """Whether any of the pieces that would be quoted has to do with the question.
+
+    alike: (n,) of `likeness`.
+    """
     config = config or AboutConfig()
     pages = _pages(evidence)
     marks = _marks(question)
@@ -65,11 +68,12 @@ def is_about(
             for told in blocks.values()
         ):
             return False
-    alike = likeness(question, evidence, pieces, found)
-    return any(
-        alike[i] + config.figure * has_figure(question, pieces[i].text, pieces[i].header) >= config.enough
-        for i in chosen
-    )
+    return any(is_near(question, pieces[i], alike[i], config) for i in chosen)
+
+
+def is_near(question: Question, piece: Candidate, alike: float, config: AboutConfig) -> bool:
+    """Whether a piece of this likeness, with the figure that it may have, is near enough."""
+    return alike + config.figure * has_figure(question, piece.text, piece.header) >= config.enough
 
 
 def has_figure(question: Question, text: str, header: str = "") -> bool:

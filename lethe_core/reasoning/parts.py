@@ -146,7 +146,7 @@ def _shield(text: str, *, brackets: bool = True) -> str:
 
 
 def _with_what_is_meant(pieces: Sequence[str]) -> Iterator[str]:
-    """ "Where is it housed?" needs to be told what "it" is: what the nearest part before it is about."""
+    """What "it" is has to be told ("Where is it housed?"): what the nearest part before it is about."""
     subject = ""
     for piece in pieces:
         meant = PRONOUN.search(piece) and not names(piece) and ": " not in piece

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.graph.arrays import FloatArray
-from lethe_core.reasoning.about import AboutConfig, is_about, likeness
+from lethe_core.reasoning.about import AboutConfig, is_about, is_near, likeness
 from lethe_core.reasoning.asked import fits
 from lethe_core.reasoning.asof import without_bygone, without_earlier
 from lethe_core.reasoning.candidates import Candidate, CandidateConfig, candidates
@@ -67,7 +67,7 @@ def read(
     found = relevance(question, evidence, pieces, embedder, config.relevance)
     chosen = select(question, evidence, pieces, found, config.selection)
     alike = likeness(question, evidence, pieces, found)
-    if not is_about(question, evidence, pieces, chosen, found, config.about):
+    if not is_about(question, evidence, pieces, chosen, alike, config.about):
         chosen = _nearest(question, evidence, pieces, found, alike, config) or chosen
     best = max(alike[i] for i in chosen)
     chosen = [i for i in chosen if found.led[i] or alike[i] >= config.near * best]
@@ -78,7 +78,7 @@ def read(
     return Reading(
         pieces=pieces,
         quoted=quoted,
-        about=is_about(question, evidence, pieces, chosen, found, config.about),
+        about=is_about(question, evidence, pieces, chosen, alike, config.about),
         answered=_is_answered(question, pieces, found, chosen, config),
     )
 
@@ -99,8 +99,9 @@ def _nearest(
     near = [
         i
         for i in stands.pieces
-        if any(fits(pieces[i].text, clause.wanted, pieces[i].header) for clause in question.clauses)
-        and is_about(question, evidence, pieces, [i], found, config.about)
+        if is_near(question, pieces[i], alike[i], config.about)
+        and any(fits(pieces[i].text, clause.wanted, pieces[i].header) for clause in question.clauses)
+        and is_about(question, evidence, pieces, [i], alike, config.about)
     ]
     return sorted(near, key=lambda i: (-alike[i], i))[: config.nearest]
 
