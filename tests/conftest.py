@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,15 @@ from typing import Any
 import pytest
 
 NEO4J_URI = "LETHE_TEST_NEO4J_URI"
+
+
+def pytest_configure() -> None:
+    """Whoever runs the tests in the background may ignore signals, and all processes started from there with
+    them: those that are tested here must get theirs."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def load(path: Path) -> ModuleType:
