@@ -4,6 +4,8 @@ Beside them one run that fails and one that is cancelled: nobody starts these ag
 every request down, so that it is seen what was bought.
 """
 
+import json
+import os
 import signal
 import sys
 import threading
@@ -68,7 +70,7 @@ def test_eight_sessions_on_two_workers_end_though_one_of_them_is_killed(
     failing = begin("w-failing", corpus=["/nowhere/papers"])
     until(lambda: _ended(state(failing)), SECONDS)
     cancelled = begin("w-cancelled")
-    runs = {session: begin(session) for session in SESSIONS}
+    runs: dict[str, str] = {}
 
     def stand() -> list[str]:
         every = {"w-failing": failing, "w-cancelled": cancelled, **runs}
@@ -78,18 +80,25 @@ def test_eight_sessions_on_two_workers_end_though_one_of_them_is_killed(
             for session, one in now.items()
         ]
 
+    until(lambda: bought(log, "w-cancelled") >= 2, SECONDS, instead=stand)
+    deployed.ask(
+        "POST", f"/flow_runs/{cancelled}/set_state", state={"type": "CANCELLING", "name": "Cancelling"}
+    )
+    until(lambda: _ended(state(cancelled)), SECONDS, instead=stand)
     with deployed.worker("second") as second:
-        until(lambda: bought(log, "w-cancelled") >= 2, SECONDS, instead=stand)
-        deployed.ask(
-            "POST", f"/flow_runs/{cancelled}/set_state", state={"type": "CANCELLING", "name": "Cancelling"}
-        )
 
-        until(lambda: _ended(state(cancelled)), SECONDS, instead=stand)
-
-        # Of the second worker's sessions one has to be in its midst.
         def in_hand() -> list[str]:
             return _of_worker(deployed_module.family(second.pid), runs, state)
 
+        # The first worker stands still until the second has begun: it might have done everything by then.
+        first = int(json.loads((deployed.home / "worker.json").read_text("utf-8"))["owner"].split("/")[1])
+        os.kill(first, signal.SIGSTOP)
+        try:
+            runs |= {session: begin(session) for session in SESSIONS}
+            until(in_hand, SECONDS, instead=stand)
+        finally:
+            os.kill(first, signal.SIGCONT)
+        # Of the second worker's sessions one has to be in its midst.
         until(lambda: any(3 <= bought(log, session) < 12 for session in in_hand()), SECONDS, instead=stand)
         deployed_module.kill_tree(second.pid, signal.SIGSTOP)
         time.sleep(2)  # what they have already said reaches the server
