@@ -112,8 +112,8 @@ def _worker(home: Path, name: str) -> int:
         return _pid_of(owner)
     _log(home).parent.mkdir(parents=True, exist_ok=True)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # As from a script in the background: the worker would inherit that, and end by nothing but a kill, since
-        # it takes a SIGTERM for a SIGINT.
+        # As from a script in the background: the worker would inherit that, and end by nothing but a kill,
+        # since it takes a SIGTERM for a SIGINT.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     command = [_script("prefect"), "worker", "start", "--pool", POOL, "--type", "process", "--name", name]
     with _log(home).open("wb") as log:
