@@ -170,16 +170,30 @@ def _run(session: SessionHandle, silent: str, checks: Sequence[Check]) -> State[
         _write_sections(session, reason)
         return _end(session, progress, reason, silent, checks=checks)
     except (KeyboardInterrupt, TerminationSignal) as interruption:
-        state = _end(session, progress, CANCELLED)
-        # A worker waits for its signal to come back; a directly called run says itself what it is.
-        if isinstance(interruption, TerminationSignal) and not watched():
-            raise
-        return state
+        return _cancelled(session, progress, interruption)
     except SessionError:
         raise
     except Exception as error:
+        if (signalled := _interruption_behind(error)) is not None:
+            return _cancelled(session, progress, signalled)
         _note_failure(session, error)
         raise
+
+
+def _cancelled(session: SessionHandle, progress: ProgressBar, interruption: BaseException) -> State[Any]:
+    state = _end(session, progress, CANCELLED)
+    # A worker waits for its signal to come back; a directly called run says itself what it is.
+    if isinstance(interruption, TerminationSignal) and not watched():
+        raise interruption from None
+    return state
+
+
+def _interruption_behind(error: BaseException | None) -> BaseException | None:
+    """The signal that an error comes of: one that reaches Prefect while it makes a task run ends there as
+    "Task run is not set"."""
+    while error is not None and not isinstance(error, KeyboardInterrupt | TerminationSignal):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _note_failure(session: SessionHandle, error: Exception) -> None:

@@ -1,5 +1,6 @@
 """The session flow under a real Prefect server: states that tell the truth, nothing bought twice."""
 
+import itertools
 import json
 import os
 import signal
@@ -9,15 +10,18 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Any
 from uuid import UUID
 
 import pytest
+from prefect import task_engine
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import ArtifactFilter, FlowRunFilter, FlowRunFilterId
 from prefect.client.schemas.objects import State
+from prefect.exceptions import TerminationSignal
 from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_URL
 from prefect.states import Cancelling, Paused
@@ -329,3 +333,23 @@ def test_the_root_is_done_when_the_goal_is_complete(home: Path, corpus: Path) ->
         assert store.load_snapshot(SessionId("s-flow")).root.status is TaskStatus.DONE
     finally:
         store.close()
+
+
+@pytest.mark.parametrize("signal_of", [KeyboardInterrupt, partial(TerminationSignal, signal=signal.SIGTERM)])
+def test_a_signal_that_reaches_prefect_while_it_makes_a_task_run_cancels(
+    home: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch, signal_of: Callable[[], BaseException]
+) -> None:
+    made = itertools.count(1)
+    make = task_engine._create_task_run_locally
+
+    def interrupted(*arguments: Any, **named: Any) -> Any:
+        if next(made) == 15:  # the second iteration's
+            raise signal_of()
+        return make(*arguments, **named)
+
+    monkeypatch.setattr(task_engine, "_create_task_run_locally", interrupted)
+    with watched_by(Interrupting(lambda: None)):
+        state = run(corpus)
+    assert state.is_cancelled(), state
+    session = stored(home)
+    assert (session.stop_reason, session.iterations) == ("cancelled", 1)
