@@ -15,6 +15,8 @@ from prefect.events.schemas.automations import AutomationCore, EventTrigger, Pos
 
 ANY: Final = "prefect.flow-run.*"
 CLAIMED: Final = ("Pending", "Submitting")  # a worker's states of a run before it runs
+# Signs that a run's process lives; one that dies before its first heartbeat has only begun to run.
+LIVING: Final = ("Running", "Retrying", "heartbeat")
 # Of one run: what dies at every start must not be started for ever, and before it has run once (a count of
 # 0) something is wrong with the worker, which the next start would meet again.
 RESTARTS: Final = 5
@@ -48,7 +50,7 @@ def crash_care(related: dict[str, Any], *, crash_after: float, start_within: flo
             name=CRASHED,
             description="A healthy run gives a sign every 30 seconds; its lease decides who may write.",
             tags=["lethe"],
-            trigger=_silence({"prefect.flow-run.heartbeat"}, runs, related, crash_after),
+            trigger=_silence({f"prefect.flow-run.{name}" for name in LIVING}, runs, related, crash_after),
             actions=[
                 ChangeFlowRunState(
                     name="Crashed",

@@ -67,6 +67,7 @@ def test_the_runs_of_the_pool_give_a_sign_often_enough_to_be_missed_in_time(depl
     assert environment(deployed)["OPENBLAS_NUM_THREADS"] == "1"
     crashed = automations(deployed)["lethe: crashed, since its heartbeat has stopped"]
     assert crashed["trigger"]["within"] == 90
+    assert {"prefect.flow-run.Running", "prefect.flow-run.heartbeat"} <= set(crashed["trigger"]["after"])
     queues = deployed.ask("POST", "/work_pools/lethe/queues/filter")
     priority = {queue["name"]: queue["priority"] for queue in queues}
     assert priority["interactive"] < priority["scheduled"]
