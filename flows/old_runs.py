@@ -64,11 +64,7 @@ def end_hanging(flows: Sequence[str], *, now: datetime | None = None) -> int:
     now = now or datetime.now(UTC)
     ended = 0
     with get_client(sync_client=True) as client:
-        for run in client.read_flow_runs(
-            flow_filter=FlowFilter(name=FlowFilterName(any_=list(flows))),
-            flow_run_filter=FlowRunFilter(state=_of_types([StateType.CANCELLING])),
-            limit=PAGE,
-        ):
+        for run in _in_state(client, flows, StateType.CANCELLING):
             if run.state is not None and run.state.timestamp < now - CANCELLING:
                 state = State(
                     type=StateType.CANCELLED,
@@ -89,11 +85,7 @@ def end_silent(flows: Sequence[str], at_work: Callable[[str], bool], *, now: dat
     now = now or datetime.now(UTC)
     ended = 0
     with get_client(sync_client=True) as client:
-        for run in client.read_flow_runs(
-            flow_filter=FlowFilter(name=FlowFilterName(any_=list(flows))),
-            flow_run_filter=FlowRunFilter(state=_of_types([StateType.RUNNING])),
-            limit=PAGE,
-        ):
+        for run in _in_state(client, flows, StateType.RUNNING):
             sign = _last_sign(client, run, now)
             # Of a run without any sign it is not known that it gives some.
             if sign is None or sign > now - SILENCE or at_work(_session_of(run)):
@@ -121,6 +113,14 @@ def _last_sign(client: SyncPrefectClient, run: FlowRun, now: datetime) -> dateti
 
 def _session_of(run: FlowRun) -> str:
     return str(run.parameters.get("session") or of_run(str(run.id)))
+
+
+def _in_state(client: SyncPrefectClient, flows: Sequence[str], kind: StateType) -> list[FlowRun]:
+    return client.read_flow_runs(
+        flow_filter=FlowFilter(name=FlowFilterName(any_=list(flows))),
+        flow_run_filter=FlowRunFilter(state=_of_types([kind])),
+        limit=PAGE,
+    )
 
 
 def _ended(
