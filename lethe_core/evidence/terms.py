@@ -1,11 +1,12 @@
 """The terms of a text that lexical anchors are made of (algorithms.md 5.1b).
 
-Names, identifiers and numbers with a unit, in one comparable form; of a text whose script has no
-capitals its words.
+Names, identifiers, numbers that name something and numbers with a unit, in one comparable form; of a text
+whose script has no capitals its words.
 """
 
 import re
 
+from lethe_core.evidence.designations import designations
 from lethe_core.evidence.facts import quantities
 from lethe_core.evidence.lexicon import FUNCTION_WORDS
 from lethe_core.evidence.names import names
@@ -21,6 +22,7 @@ def anchor_terms(text: str) -> frozenset[str]:
     """Every term of a text."""
     found = {_plain(name) for name in names(text)}
     found |= {match[0].casefold() for match in _IDENTIFIER.finditer(text) if len(match[0]) <= 40}
+    found.update(designations(text))
     found |= {f"{quantity.number} {quantity.unit}" for quantity in quantities(text) if quantity.unit}
     if text.lower() == text.upper():
         found |= set(_WORDS.findall(text))

@@ -103,7 +103,9 @@ def _searches(din: DinRead, reading: Reading, config: ExtractiveConfig) -> list[
     followed = any(is_later(key, din.goal, config.queries) for key in earlier)
     if reading.answered or followed:
         return []
-    return unused(second_searches(din.goal, din.evidence, config.hops), made)
+    quoted = dict.fromkeys(reading.pieces[index].block for index in reading.quoted)
+    leads = [din.evidence[block] for block in quoted]
+    return unused(second_searches(din.goal, din.evidence, leads, config.hops), made)
 
 
 def _synthesis(din: DinRead, reading: Reading) -> Synthesize:

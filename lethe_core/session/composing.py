@@ -21,7 +21,7 @@ from lethe_core.din.read import serialize_din
 from lethe_core.din.system_prompt import system_prompt
 from lethe_core.graph.arrays import IntArray
 from lethe_core.graph.nodes import EdgeType, Node, NodeId
-from lethe_core.graph.session_state import SessionPatch
+from lethe_core.graph.session_state import SearchRecord, SessionPatch
 from lethe_core.graph.snapshot import stack
 from lethe_core.session.handle import SessionHandle
 from lethe_core.session.reaching import Reached, reach, required_tasks, weigh
@@ -32,6 +32,7 @@ RESERVE: Final = 2048  # tokens of the model's window kept for system prompt, sc
 # Of the room for evidence, filled by score alone before information gain fills the rest: gain is so flat in
 # the score, and so steep in the tokens, that it left the best-scored row of a table out for its length.
 BEST_SHARE: Final = 0.75
+FOLLOWED: Final = 3  # queries of a task whose finds are looked for in the graph as a second hop's are
 MIN_EVIDENCE_SHARE: Final = 0.5  # of the context that dependencies' and subtasks' results must leave
 
 
@@ -41,7 +42,15 @@ def expand(session: SessionHandle, task: NodeId) -> int:
         return 0
     asked = session.query_vector(session.snapshot.tasks[task].embed_text)
     caches = session.caches
-    reached = reach(session.snapshot, task, asked, caches.lexicon, graph=caches.graph, last=caches.last_walk)
+    reached = reach(
+        session.snapshot,
+        task,
+        asked,
+        caches.lexicon,
+        graph=caches.graph,
+        last=caches.last_walk,
+        followed=_followed(session.state.searches, task),
+    )
     session.scratch = replace(
         session.scratch,
         candidates=reached.nodes,
@@ -49,6 +58,12 @@ def expand(session: SessionHandle, task: NodeId) -> int:
         relevance=reached.relevance,
     )
     return len(reached.nodes)
+
+
+def _followed(searches: Sequence[SearchRecord], task: NodeId) -> list[str]:
+    """The latest queries of a task behind those of its first search."""
+    made = [search for search in searches if search.task == task]
+    return [search.query for search in made if search.iteration > made[0].iteration][-FOLLOWED:]
 
 
 def pack_evidence(session: SessionHandle, task: NodeId) -> int:

@@ -55,12 +55,14 @@ def reach(
     weights: WeightMatrix | None = None,
     graph: KeptGraph | None = None,
     last: LastWalk | None = None,
+    followed: Sequence[str] = (),
 ) -> Reached:
     """Walk the graph from a task.
 
     asked: (d,) what the task asks, in query mode; weights: (n, n) of the tasks and, behind them, of the
     evidence that the task may be shown, where a caller has them; None: taken from ``graph``, which follows
     the snapshot, or without that made from it. last: where the walk before this one ended.
+    followed: the latest queries by which the task has gone on from its first search.
     """
     tasks = list(snapshot.tasks.values())
     rows = _visible_rows(snapshot, task)
@@ -83,7 +85,7 @@ def reach(
         snapshot.tasks[task], list(at), evidence, weights, structure, cosines(vectors, asked), lexicon
     )
     relevant = walk.relevance(walk.task.embed_text)
-    mass = walk.with_hops(walk.first(relevant, last))
+    mass = walk.with_hops(walk.first(relevant, last), followed)
     told = {task, above, *(child.id for child in snapshot.children(task))}
     told |= {other.id for other in snapshot.dependencies(task)}
     if (before := snapshot.known_before) is not None:

@@ -95,10 +95,17 @@ class TaskWalk:
         ranks = personalized_pageranks(self._graph, np.stack(seeds), damping=DEFAULT_ANCHORS.damping)
         return [rank.scores[: self._structure.size] for rank in ranks]
 
-    def with_hops(self, first: FloatArray) -> FloatArray:
-        """The first walk's mass with what its best sources lead to: (n,)."""
+    def with_hops(self, first: FloatArray, followed: Sequence[str] = ()) -> FloatArray:
+        """The first walk's mass with what its best sources lead to: (n,).
+
+        followed: queries by which the task has gone on; a walk is made for each of these as well.
+        """
         asked = self.task.embed_text
         starts: list[tuple[FloatArray, Collection[str]]] = []
+        for query in followed:
+            terms = hop_terms(self._lexicon.terms_of(query), asked, self._anchors)
+            if terms:
+                starts.append((self.relevance(query), terms))
         for best in leading(
             first[self._n_tasks :], [mention.source for mention in self._mentions], DEFAULT_HOPS.sources
         ):

@@ -39,9 +39,21 @@ def test_each_of_the_best_sources_is_followed_by_the_names_that_the_task_lacks()
     assert "Oregon" not in second
 
 
+def test_what_is_quoted_leads_first_and_only_by_what_it_says_itself() -> None:
+    evidence = [
+        shown(1, "a.md", "Then Anna Berg came."),
+        shown(2, "b.md", "Dear Miss Orchard, we thank you from Tower Lane."),
+        shown(3, "b.md", "The crack is in No. 17, near the lip."),
+    ]
+    first, second = second_searches(TASK, evidence, [evidence[2]])
+    assert "No. 17" in first
+    assert "Orchard" not in first
+    assert "Anna Berg" in second
+
+
 def test_what_only_one_source_mentions_comes_before_what_all_do() -> None:
     evidence = [shown(n, f"{n}.md", f"Maine Lumber met Person{n} Smith.") for n in range(3)]
-    queries = second_searches(TASK, evidence, HopQueryConfig(names=1))
+    queries = second_searches(TASK, evidence, config=HopQueryConfig(names=1))
     assert all(f"Person{n}" in query and "Maine" not in query for n, query in enumerate(queries))
 
 
