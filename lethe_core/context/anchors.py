@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_array, csr_array, hstack, vstack
 
+from lethe_core.context.ranking import best_first
 from lethe_core.context.weights import WeightMatrix
 from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
@@ -173,7 +174,7 @@ def anchored_seeds(
     """
     n, t = structure.size, len(anchors.terms)
     best = np.zeros(n)
-    order = np.lexsort((np.arange(n), -relevant))[: config.best]
+    order = best_first(relevant)[: config.best]
     best[order] = relevant[order] ** config.sharpness
     terms = np.zeros(t)
     for term in frozenset(task_terms):

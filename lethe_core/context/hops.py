@@ -13,6 +13,7 @@ import numpy as np
 
 from lethe_core.context.anchors import Anchors
 from lethe_core.context.lexical import words
+from lethe_core.context.ranking import best_first
 from lethe_core.context.scoring import pagerank_term
 from lethe_core.graph.arrays import FloatArray
 
@@ -37,7 +38,7 @@ def leading(scores: FloatArray, sources: Sequence[Hashable], count: int) -> list
     scores: (n,), one a node; sources: (n) what each is a part of.
     """
     found: dict[Hashable, int] = {}
-    for index in np.lexsort((np.arange(len(scores)), -scores)):
+    for index in best_first(scores):
         if len(found) == count or scores[index] <= 0.0:
             break
         found.setdefault(sources[index], int(index))

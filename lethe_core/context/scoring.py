@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 
+from lethe_core.context.ranking import best_first
 from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import BoolArray, FloatArray, IntArray, Matrix
@@ -129,7 +130,7 @@ def spread(scores: FloatArray, sources: Sequence[Hashable], *, share: float = SO
     divided = np.array(scores, dtype=np.float64)
     items = Counter(sources)
     several = np.array([index for index, source in enumerate(sources) if items[source] > 1], dtype=np.int64)
-    for index in several[np.lexsort((several, -divided[several]))]:
+    for index in several[best_first(divided[several])]:
         divided[index] /= 1.0 + share * before[sources[index]]
         before[sources[index]] += 1
     return divided
@@ -141,6 +142,6 @@ def alternating_order(*rankings: FloatArray) -> IntArray:
     rankings: (n,) each, higher is better. A score that mixes many things, and one that is only about the
     question, are right about different items: taken in turn, neither hides what the other sees.
     """
-    orders = [np.lexsort((np.arange(len(scores)), -scores)) for scores in rankings]
+    orders = [best_first(scores) for scores in rankings]
     taken = np.stack(orders, axis=1).ravel() if orders and len(orders[0]) else np.zeros(0, dtype=np.int64)
     return np.array(list(dict.fromkeys(taken.tolist())), dtype=np.int64)

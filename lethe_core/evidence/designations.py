@@ -13,7 +13,7 @@ from lethe_core.evidence.written_dates import MONTHS
 
 _NUMBER = r"\d{1,6}"
 _WRITTEN = re.compile(
-    rf"(?<!\w)(?:[#№]|n[º°]|(?P<word>[^\W\d_]{{2,20}})(?:\.?[ \u00a0]))\s?(?P<number>{_NUMBER})"
+    rf"(?<!\w)(?:#|(?:№|n[º°])\s?|(?P<word>[^\W\d_]{{2,20}})\.?[ \u00a0])(?P<number>{_NUMBER})"
     r"(?![\w%]|[.,:/-]\d)"
 )
 _WORD = re.compile(r"[^\W\d_]+|#|№")
@@ -21,7 +21,20 @@ _CELL = re.compile(rf"(?:#|№|[Nn][or]\.?)?\s?(?P<number>{_NUMBER})")
 _NO = frozenset({"no", "nr", "num", "number", "id", "#", "№"})
 # Where something stands in a document, not what it is.
 _PLACES = frozenset(
-    {"annex", "appendix", "chapter", "clause", "figure", "fig", "item", "note", "page", "paragraph", "part"}
+    {
+        "annex",
+        "appendix",
+        "chapter",
+        "clause",
+        "edition",
+        "figure",
+        "fig",
+        "item",
+        "note",
+        "page",
+        "paragraph",
+        "part",
+    }
     | {"point", "section", "step", "table", "volume", "vol"}
 )
 _DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"})

@@ -85,10 +85,9 @@ def editions(members: Sequence[EditionCandidate], alike: Callable[[int, int], bo
     names: set[str] = set()
     for group in _groups(read, alike):
         series = _series_name(group, names) if len(group) > 1 else ""
-        for member, older, newest in _ranked(group):
-            period = member.markers.period
-            if len(group) == 1 and not member.markers.periodical:
-                period = ""  # a year in a lone title is what it is about
+        for member, issued, older, newest in _ranked(group):
+            # A year in a lone title is what it is about; in those of versions, when each was made.
+            period = member.markers.period if issued or member.markers.periodical else ""
             found[member.candidate.address] = Edition(
                 series, member.markers.label, period, older, newest if series else ""
             )
@@ -168,18 +167,22 @@ def _series_name(group: Sequence[_Member], taken: set[str]) -> str:
     return name
 
 
-def _ranked(group: Sequence[_Member]) -> Iterator[tuple[_Member, bool, str]]:
-    """Each member, whether it is older, and the address of the newest that it is to be measured by."""
+def _ranked(group: Sequence[_Member]) -> Iterator[tuple[_Member, bool, bool, str]]:
+    """Each member, whether it is an issue for a period, whether it is older, and the address of the newest
+    that it is to be measured by."""
     # An archive that holds the whole series says nothing.
     told = any(member.aside for member in group) and not all(member.aside for member in group)
+    # "Visiting policy (edition 2)" of 2021 and "(edition 3)" of 2024 are no yearbooks.
+    versioned = len({m.markers.version for m in group if m.markers.version}) > 1
     issues: dict[str, list[_Member]] = defaultdict(list)
     for member in group:
-        if member.markers.period and (member.markers.periodical or not (told and member.aside)):
+        is_version = (told and member.aside) or (versioned and member.markers.version)
+        if member.markers.period and (member.markers.periodical or not is_version):
             issues[member.markers.period].append(member)
     if len(issues) < 2:
         newest = _newest(group, told)
         for member in group:
-            yield member, _order(newest, member, told) > 0, newest.candidate.address
+            yield member, False, _order(newest, member, told) > 0, newest.candidate.address
         return
     present = _newest(issues[max(issues, key=_period_end)], told)
     issued = {member.index for issue in issues.values() for member in issue}
@@ -187,10 +190,10 @@ def _ranked(group: Sequence[_Member]) -> Iterator[tuple[_Member, bool, str]]:
         newest = _newest(issue, told)
         for member in issue:
             older = _order(newest, member, told) > 0
-            yield member, older, (newest if older else present).candidate.address
+            yield member, True, older, (newest if older else present).candidate.address
     for member in group:
         if member.index not in issued:
-            yield member, told and member.aside, present.candidate.address
+            yield member, False, told and member.aside, present.candidate.address
 
 
 def _newest(members: Sequence[_Member], told: bool) -> _Member:

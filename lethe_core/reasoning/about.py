@@ -22,6 +22,8 @@ from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question, Relevance
 from lethe_core.reasoning.terms import content_set, name_key, names
 
+_OF_A_NAME = frozenset({"date", "when", "time", "number", "count", "who", "which"})
+
 
 @dataclass(frozen=True, slots=True)
 class AboutConfig:
@@ -52,7 +54,8 @@ def is_about(
     named = frozenset(term for mark in marks for term in mark)
     others = [term for term in question.terms if term not in named]
     told = any(term in question.known for term in others)
-    if marks and others and not told and all(clause.wanted.kind != "other" for clause in question.clauses):
+    # "Where is the Elm office?" asks for the place of the thing itself, whatever else it is called.
+    if marks and others and not told and all(clause.wanted.kind in _OF_A_NAME for clause in question.clauses):
         return False
     weights = weights_of(question, named)
 

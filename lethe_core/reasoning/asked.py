@@ -11,7 +11,7 @@ from typing import Literal
 
 from lethe_core.reasoning.terms import MONTHS, fold, names, words
 
-AnswerKind = Literal["date", "when", "time", "number", "count", "who", "where", "which", "other"]
+AnswerKind = Literal["date", "when", "time", "number", "count", "who", "where", "which", "why", "other"]
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MONTH = "|".join(sorted(MONTHS))
@@ -157,6 +157,12 @@ _ASKS_NUMBER = re.compile(
 _ASKS_COUNT = re.compile(r"\bhow many (\w+)", re.I)
 _ASKS_WHO = re.compile(r"\b(?:who|whom|whose)\b", re.I)
 _ASKS_WHICH = re.compile(r"\bwhich (?:one )?of (?:the|these|those|its|their|our|your|his|her)\b", re.I)
+_ASKS_WHY = re.compile(r"\b(?:why|for what reason|what (?:is|was|were|are) the (?:reason|cause)s?)\b", re.I)
+_REASON = re.compile(
+    r"\b(?:because|since|due to|owing to|thanks to|as a result|in order (?:to|that)|so (?:that|as)|therefore"
+    r"|reasons?|caused?|causes|for fear|could not|cannot)\b",
+    re.I,
+)
 _ASKS_WHERE = re.compile(
     r"\b(?:where|(?:what|which) (?:city|country|state|town|place|county|province|location))\b", re.I
 )
@@ -181,6 +187,8 @@ def wanted(question: str) -> Wanted:
         if counted and fold(counted.group(1)) not in _UNIT_WORDS.keys() - _COUNTED:
             return Wanted("count", frozenset())
         return Wanted("number", frozenset())
+    if _ASKS_WHY.search(question):
+        return Wanted("why", frozenset())
     if _ASKS_WHO.search(question):
         return Wanted("who", frozenset())
     if _ASKS_WHERE.search(question):
@@ -213,6 +221,8 @@ def fits(text: str, want: Wanted, header: str = "") -> bool:
         # A sum of money or the day of a month counts nothing.
         told = {quantity.unit for quantity in quantities(_DATE.sub("", text))}
         return bool(told & _COUNTS) or bool(_NUMERAL.search(text))
+    if want.kind == "why":
+        return bool(_REASON.search(text))
     if want.kind in ("who", "where", "which"):
         return bool(names(text))
     return True

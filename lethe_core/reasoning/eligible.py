@@ -5,13 +5,13 @@ of the task than another row of their source, items and sentences that lack a na
 Of a list either the whole stays or the items that matter; of a table the rows that say as much as the best.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question, Relevance, series_title
-from lethe_core.reasoning.terms import STOP, fold, name_key, words
+from lethe_core.reasoning.terms import STOP, fold, name_key, names, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def _without_replaced(
 ) -> list[int]:
     """Without older editions and earlier periods of what a newer piece says, and without repetitions."""
     said = [wording(piece) for piece in pieces]
+    named = [frozenset(word for name in names(piece.text) for word in name_key(name)) for piece in pieces]
     kept: list[int] = []
-    asked = {fold(word) for word in words(question.text) if any(c.isdigit() for c in word)}
     seen: set[str] = set()
     for index, piece in enumerate(pieces):
         text = " ".join(piece.text.split())
@@ -76,12 +76,16 @@ def _without_replaced(
             continue
         seen.add(text)
         block = evidence[piece.block]
-        replaceable = (block.older or block.period) and not _asked_for(block, asked, question.years)
+        replaceable = (block.older or block.period) and not asked_for(block, question)
         if not replaceable or not any(
             _newer(evidence[other.block], block)
             and (
                 (question.latest and _same_series(evidence[other.block], block))
-                or jaccard(said[index], said[j]) >= config.alike
+                # What waits in one town does not wait in another.
+                or (
+                    jaccard(said[index], said[j]) >= config.alike
+                    and (named[index] <= named[j] or named[j] <= named[index])
+                )
             )
             for j, other in enumerate(pieces)
         ):
@@ -89,10 +93,11 @@ def _without_replaced(
     return kept
 
 
-def _asked_for(block: EvidenceBlock, asked: set[str], years: Collection[str]) -> bool:
+def asked_for(block: EvidenceBlock, question: Question) -> bool:
     """Whether the question names this edition; of several periods that it names, whether this is one."""
+    asked = {fold(word) for word in words(question.text) if any(c.isdigit() for c in word)}
     told = {fold(word) for word in words(f"{block.title} {block.period}")}
-    return (block.older or len(years) > 1) and bool(asked & told)
+    return (block.older or len(question.years) > 1) and bool(asked & told)
 
 
 def _newer(other: EvidenceBlock, block: EvidenceBlock) -> bool:

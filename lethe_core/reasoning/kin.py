@@ -23,11 +23,20 @@ SEASONS = {
     "fall": ("september", "october", "november"),
     "winter": ("december", "january", "february"),
 }
+_WORKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday")
+# The days of which "weekdays" and "weekends" speak, and these for the days.
+DAYS = {
+    **dict.fromkeys(_WORKDAYS, ("weekday",)),
+    **dict.fromkeys(("saturday", "sunday"), ("weekend",)),
+    "weekday": _WORKDAYS,
+    "weekend": ("saturday", "sunday"),
+}
+CALENDAR = {**SEASONS, **DAYS}
 
 
 @dataclass(frozen=True, slots=True)
 class KinConfig:
-    month: float = 0.8  # of a month for its season
+    calendar: float = 0.8  # of a month for its season, of "weekend" for a Sunday
     floor: float = 0.5  # cosine less the background's; lower, and words of the same field begin to match
 
 
@@ -61,7 +70,7 @@ def kin_of(
             for i in np.flatnonzero(margins[row] >= config.floor)
             if stems[i] != term
         }
-        near |= {stem(m): config.month for m in SEASONS.get(wanted[term], ()) if stem(m) in vocabulary}
+        near |= {s: config.calendar for word in CALENDAR.get(term, ()) if (s := stem(word)) in vocabulary}
         if near:
             found[term] = near
     return found

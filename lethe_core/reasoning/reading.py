@@ -13,7 +13,9 @@ from lethe_core.reasoning.about import AboutConfig, is_about, is_near, likeness
 from lethe_core.reasoning.asked import fits
 from lethe_core.reasoning.asof import without_bygone, without_earlier
 from lethe_core.reasoning.candidates import Candidate, CandidateConfig, candidates
+from lethe_core.reasoning.continued import with_continuations
 from lethe_core.reasoning.contradictions import ContradictionConfig, newest_first, opponents
+from lethe_core.reasoning.current import with_current
 from lethe_core.reasoning.eligible import eligible
 from lethe_core.reasoning.quotes import quotable
 from lethe_core.reasoning.relevance import (
@@ -25,6 +27,7 @@ from lethe_core.reasoning.relevance import (
 )
 from lethe_core.reasoning.selection import SelectionConfig, select
 from lethe_core.reasoning.series import SeriesConfig, with_issues
+from lethe_core.reasoning.steps import with_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,9 @@ def read(
     chosen = [i for i in chosen if found.led[i] or alike[i] >= config.near * best]
     chosen = without_earlier(question, pieces, chosen)
     chosen = with_issues(question, evidence, pieces, found, chosen, config.series)
+    chosen = with_current(question, evidence, pieces, found, chosen)
+    chosen = with_steps(question, evidence, pieces, chosen)
+    chosen = with_continuations(question, pieces, chosen)
     quoted = _with_opponents(chosen, pieces, evidence, config)
     quoted = without_bygone(question, evidence, pieces, quoted)
     return Reading(

@@ -50,6 +50,12 @@ _EACH = re.compile(r"\b(?:each|every|both|all)\b", re.IGNORECASE)
 _LATEST = re.compile(r"\b(?:latest|newest|current(?:ly)?|now|at present|most recent|today)\b", re.IGNORECASE)
 
 
+# "Where is the PALS office?" is answered by where PALS is.
+_PLACES = frozenset(
+    stem(word) for word in ("office", "desk", "building", "place", "location", "site", "premises")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RelevanceConfig:
     """Weights of the parts of a score."""
@@ -144,6 +150,8 @@ def understand(text: str, evidence: Sequence[EvidenceBlock], embedder: Embedder)
     # What "how" asks for (long, powerful) is told by a unit, seldom by the word; what only a lead-in has
     # and no source is the asker's way of putting it.
     measures = {stem(word) for word in _MEASURE.findall(core)}
+    if wanted(core).kind == "where":
+        measures |= {word for word in _PLACES if not frequency[word]}
     asked = content_set(core)
     terms = tuple(t for t in terms if t not in measures and (t in asked or frequency[t])) or terms
     n = len(sources)

@@ -93,7 +93,7 @@ def _without_idle(
 ) -> list[int]:
     """Where all that is asked for is of a kind that can be told by its form (a figure, a date, a name):
     without what has none of them, unless it is needed or the best pieces lead to it."""
-    if any(clause.wanted.kind == "other" for clause in question.clauses):
+    if any(clause.wanted.kind in ("other", "why") for clause in question.clauses):
         return list(chosen)
     if not any(_can_answer(question, pieces[i]) for i in chosen):
         return list(chosen)
@@ -103,7 +103,7 @@ def _without_idle(
 def _can_answer(question: Question, piece: Candidate) -> bool:
     # Of "which of the bells" one piece is the answer: that others name something makes none of them.
     return any(
-        clause.wanted.kind not in ("other", "which") and fits(piece.text, clause.wanted, piece.header)
+        clause.wanted.kind not in ("other", "which", "why") and fits(piece.text, clause.wanted, piece.header)
         for clause in question.clauses
     )
 

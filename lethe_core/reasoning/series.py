@@ -73,7 +73,7 @@ def _sibling(
         if piece.kind == pieces[anchor].kind
         and _year(other := evidence[piece.block]) == year
         and series_title(other.title) == series_title(block.title)
-        and _heading(other) == _heading(block)
+        and heading(other) == heading(block)
         and _answers(question, piece)
     ]
     return max(beside, key=lambda i: (_alike(found, anchor, i), -i), default=None)
@@ -91,7 +91,7 @@ def _year(block: EvidenceBlock) -> str:
     return block.period[:4]
 
 
-def _heading(block: EvidenceBlock) -> frozenset[str]:
+def heading(block: EvidenceBlock) -> frozenset[str]:
     """The words of the headings above a block, without the title's and the page's."""
     steps = [step for step in block.place.split(" › ") if step != block.title and not _PAGE.fullmatch(step)]
     return series_title(" ".join(steps))

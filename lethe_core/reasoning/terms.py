@@ -17,6 +17,11 @@ _WORD = re.compile(r"[^\W_]+(?:['’.\-/][^\W_]+)*", re.UNICODE)
 MONTHS = frozenset(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
+_DAYS = frozenset(
+    day + plural
+    for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+    for plural in ("", "s")
+)
 
 # Function words, question words, and verbs that say nothing about a subject.
 STOP = frozenset(
@@ -134,7 +139,7 @@ def names(text: str) -> list[str]:
         for piece in _PART_OF.split(phrase):
             name = _trimmed(piece)
             lone = opens and piece == phrase and " " not in name and name[1:].islower() and name == phrase
-            if len(name) > 1 and not lone and fold(name) not in MONTHS:
+            if len(name) > 1 and not lone and fold(name) not in MONTHS | _DAYS:
                 found.append(name)
     return list(dict.fromkeys(found))
 

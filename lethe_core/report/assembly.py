@@ -40,7 +40,7 @@ from lethe_core.report.gathering import Gathered, Gathering, searches_of
 from lethe_core.report.making import ClaimMaker
 from lethe_core.report.nearness import Nearness
 from lethe_core.report.outlining import outline_before, outline_of
-from lethe_core.report.resolution import Resolved, resolve
+from lethe_core.report.resolution import Resolved, in_order, resolve
 from lethe_core.report.shaping import Shape, joined, kept, limited, merged, shorten, titles, told_once
 from lethe_core.report.wording import Rarity
 
@@ -216,7 +216,8 @@ class _Assembly:
             items = tuple(tuple(self._claim(draft, section, asked) for draft in item) for item in shape.items)
             return ClaimList(shape.lead, items)
         rows = tuple(
-            TableRow(self._resolved[row].draft.cells, self._claim(row, section, asked)) for row in shape.rows
+            TableRow(self._resolved[row].draft.cells, self._claim(row, section, asked))
+            for row in in_order(shape.rows, self._resolved)
         )
         return ClaimTable(shape.lead, shape.header, rows)
 

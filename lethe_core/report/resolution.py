@@ -5,7 +5,7 @@ that cites a synthesis keeps, of the chunks under it, those that bear it out alo
 reader wants the source of the sentence, not of the whole summary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lethe_core.control.embedding import Embedder
@@ -41,6 +41,19 @@ class Resolved:
     def cited_text(self) -> str:
         """What its chunks say, with the titles and headings that they stand under."""
         return "\n".join(f"{chunk.title}\n{chunk.place}\n{chunk.content}" for chunk in self.chunks)
+
+
+def in_order(rows: Sequence[Draft], resolved: Mapping[Draft, Resolved]) -> list[Draft]:
+    """Rows as they stand in their table, where all are of one; as they are where they are of several."""
+    places = [
+        (chunks[0].address, chunks[0].span) if (chunks := resolved[row].chunks) else ("", (0, 0))
+        for row in rows
+    ]
+    if len({address for address, _ in places}) != 1:
+        return list(rows)
+    return [
+        row for _, _, row in sorted(zip(places, range(len(rows)), rows, strict=True), key=lambda r: r[:2])
+    ]
 
 
 def resolve(

@@ -24,7 +24,7 @@ from lethe_core.evidence.page import Chunk, ChunkKind, DateSource, Page
 from lethe_core.graph.arrays import Vector
 
 # Goes up with the form of the rows and with every change of readers, chunking or words.
-VERSION = 6
+VERSION = 7
 _CHECKED_BYTES = 128 * 1024 * 1024  # a larger file is not read through at each opening (a second for 300 MB)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

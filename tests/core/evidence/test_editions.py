@@ -258,3 +258,39 @@ def test_a_page_that_says_it_is_superseded_is_believed(text: str) -> None:
 )
 def test_a_page_that_speaks_of_another_is_not(text: str) -> None:
     assert not says_superseded(text)
+
+
+def test_numbered_editions_from_different_years_are_no_yearbooks() -> None:
+    """Each is titled with its number and named with its year; the older one holds no longer."""
+    found = editions(
+        [
+            EditionCandidate("c/visiting-policy-2021.md", "Visiting policy (edition 2)", "2021-03-15", False),
+            EditionCandidate("c/visiting-policy-2024.md", "Visiting policy (edition 3)", "2024-05-01", False),
+        ],
+        lambda _one, _other: True,
+    )
+    old, new = found["c/visiting-policy-2021.md"], found["c/visiting-policy-2024.md"]
+    assert (old.older, old.period, old.newest) == (True, "", "c/visiting-policy-2024.md")
+    assert (new.older, new.period) == (False, "")
+
+
+def test_what_says_that_it_is_superseded_is_no_issue_of_its_year() -> None:
+    found = editions(
+        [
+            EditionCandidate("c/parking-rules-2021.md", "Parking rules", "2021", True),
+            EditionCandidate("c/parking-rules-2024.md", "Parking rules", "2024", False),
+        ],
+        lambda _one, _other: True,
+    )
+    assert (found["c/parking-rules-2021.md"].older, found["c/parking-rules-2021.md"].period) == (True, "")
+
+
+def test_issues_of_a_periodical_keep_their_periods_whatever_their_versions() -> None:
+    found = editions(
+        [
+            EditionCandidate("c/annual-report-2021-v2.md", "Annual report 2021", "2021", False),
+            EditionCandidate("c/annual-report-2022-v1.md", "Annual report 2022", "2022", False),
+        ],
+        lambda _one, _other: True,
+    )
+    assert [(e.older, e.period) for e in found.values()] == [(False, "2021"), (False, "2022")]

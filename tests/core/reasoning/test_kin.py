@@ -34,7 +34,7 @@ def test_a_season_is_told_by_its_months_and_a_possessive_has_the_kin_of_its_word
     embedder: WordLlamaEmbedder,
 ) -> None:
     kin = kin_of(["summer"], "this summer's check", ["Inspection, June 2025", "Ice in January"], embedder)
-    assert kin["summer"]["june"] == KinConfig().month
+    assert kin["summer"]["june"] == KinConfig().calendar
     assert stem("january") not in kin["summer"]
 
 

@@ -1,6 +1,7 @@
 """What is quoted: about the task, few, the current state before the older, each thing named."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lethe_core.control.embedding import Embedder
 from lethe_core.din.document import EvidenceBlock
@@ -239,3 +240,82 @@ def test_where_all_are_asked_for_all_rows_of_a_table_are_quoted(embedder: Embedd
     evidence = [block(n, "catalogue", header + row, date="2024") for n, row in enumerate(rows, start=1)]
     assert set(rows) <= set(quoted("List all varieties with their germination.", evidence, embedder))
     assert len(quoted("What is the germination of the varieties?", evidence, embedder)) == 6
+
+
+POLICY = "Visiting policy"
+
+
+def rule(number: int, edition: str, content: str, *, older_than: str = "") -> EvidenceBlock:
+    shown = block(number, f"{POLICY} (edition {edition})", content, date=edition, older=bool(older_than))
+    older = ShortId(older_than) if older_than else None
+    return replace(shown, older_than=older, place=f"{POLICY} (edition {edition}) › 5. Infection control")
+
+
+def test_beside_what_an_older_edition_says_stands_what_the_newest_says_of_it(embedder: Embedder) -> None:
+    """Though the old rule has more of the question's words."""
+    old = "All visitors to a ward must wear a paper mask in clinical areas at all times."
+    new = "A mask is no longer required except where a sign on the door says so."
+    evidence = [
+        rule(1, "2", old, older_than="e-0002"),
+        rule(2, "3", f"{new} Hands are to be cleaned on arriving."),
+    ]
+    found = quoted("Must visitors to a clinical ward wear a paper mask?", evidence, embedder)
+    assert new in found
+    assert old not in found or found.index(new) < found.index(old)
+    assert old in quoted("What did edition 2 say: must visitors wear a paper mask?", evidence, embedder)
+
+
+def test_what_is_said_of_another_thing_later_replaces_nothing(embedder: Embedder) -> None:
+    evidence = [
+        block(1, "Wyre news", "Patients at Wyre now wait 31 weeks on average for a hip.", period="2024-03"),
+        block(2, "Dale news", "Patients at Dale now wait 24 weeks on average for a hip.", period="2024-05"),
+    ]
+    found = quoted("How many weeks do patients at Wyre wait for a hip?", evidence, embedder)
+    assert "Patients at Wyre now wait 31 weeks on average for a hip." in found
+
+
+def test_a_reason_stands_behind_what_it_is_given_for(embedder: Embedder) -> None:
+    asked = "Mrs Bright asked about the closure of the injuries unit at Fernhill."
+    reason = "Ms Okafor answered that it could not be staffed safely."
+    evidence = [block(1, "Minutes", f"{asked} {reason} The meeting rose at noon.")]
+    found = quoted("Why was the injuries unit at Fernhill closed? ", evidence, embedder)
+    assert found[:2] == [asked, reason]
+    assert asked in quoted("Who asked about the closure of the injuries unit?", evidence, embedder)
+    assert reason not in quoted("Who asked about the closure of the injuries unit?", evidence, embedder)
+
+
+def test_whether_something_is_so_may_be_told_by_the_sentence_that_goes_on(embedder: Embedder) -> None:
+    runs = "A shuttle bus runs between Carrick and Elm on weekdays."
+    evidence = [block(1, "Getting here", f"{runs} It does not run at weekends. Bicycles are free.")]
+    found = quoted("Does the shuttle bus between Carrick and Elm run on Sundays?", evidence, embedder)
+    assert found == [runs, "It does not run at weekends."]
+
+
+def test_all_steps_of_a_procedure_are_quoted_in_their_order(embedder: Embedder) -> None:
+    """Whatever the order in which the context has its pieces, and also where none has a word of it."""
+    steps = [
+        "Let the wound bleed gently.",
+        "Wash it with soap for five minutes.",
+        "Tell the person in charge.",
+        "Report it before the shift ends.",
+    ]
+    numbered = [f"{n}. {step}" for n, step in enumerate(steps, start=1)]
+    evidence = [
+        block(1, "Needle injuries", "\n".join(numbered[2:])),
+        block(2, "Needle injuries", "A needle injury is any puncture of the skin by a used needle."),
+        block(3, "Needle injuries", "\n".join(numbered[:2])),
+    ]
+    found = quoted("What do I have to do after a puncture by a used needle?", evidence, embedder)
+    assert found[:4] == steps
+    other = quoted("Is a puncture by a used needle an injury?", evidence, embedder)
+    assert not set(steps) <= set(other)
+
+
+def test_the_place_of_a_thing_is_told_whatever_else_it_is_called(embedder: Embedder) -> None:
+    evidence = [
+        block(1, "Questions", "The advice service (PALS) is on the ground floor of the Tulloch Wing."),
+        block(2, "Parking", "Parking at Fernhill is free for staff and visitors alike."),
+    ]
+    assert understand("Where is the PALS office?", evidence, embedder).terms == ("pal",)
+    named = [block(3, "Desks", "The office of the registrar is in the east wing."), *evidence]
+    assert understand("Where is the PALS office?", named, embedder).terms == ("pal", "offic")
