@@ -39,6 +39,7 @@ from lethe_core.report.findings import Asked
 from lethe_core.report.gathering import Gathered, Gathering, searches_of
 from lethe_core.report.making import ClaimMaker
 from lethe_core.report.nearness import Nearness
+from lethe_core.report.outcome import FINISHED
 from lethe_core.report.outlining import outline_before, outline_of
 from lethe_core.report.resolution import Resolved, in_order, resolve
 from lethe_core.report.shaping import Shape, joined, kept, limited, merged, shorten, titles, told_once
@@ -140,7 +141,7 @@ class _Assembly:
         disagreements = gather_disagreements(self._made, self._snapshot, self._maker)
         older = gather_older(self._moved, self._snapshot, self._maker)
         claims = tuple(self._maker.claims)
-        return Report(
+        report = Report(
             title=shorten(root.description),
             question=" ".join(root.description.split()),
             answer=answer_section,
@@ -153,6 +154,20 @@ class _Assembly:
             skipped=self._state.skipped,
             closing=self._closing(claims),
         )
+        return report if report.findings or not claims else self._without_findings(report)
+
+    def _without_findings(self, report: Report) -> Report:
+        """A report that is finished and quotes, but nothing that answers: it says so first."""
+        root = self._snapshot.root
+        if self._state.stop_reason not in FINISHED or root.status is not TaskStatus.DONE:
+            return report
+        note = Note("Nothing was found that answers the question. What comes nearest:")
+        report = replace(report, answer=replace(report.answer, blocks=(note, *report.answer.blocks)))
+        if self._snapshot.children(root.id):
+            return report
+        searches = tuple(SearchMade(q, outcome) for q, outcome in searches_of(self._state, [root]))
+        missing = NotFound(shorten(root.description), False, "", searches)
+        return replace(report, not_found=(missing, *report.not_found))
 
     def _resolve(self, gathered: Sequence[Gathered]) -> None:
         drafts = list(

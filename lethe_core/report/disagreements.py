@@ -7,6 +7,7 @@ looks alike: the names must agree ("Harbour Line" is not "Abbey Line"), so must 
 contradicting pairs count too.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,12 @@ from lethe_core.graph.nodes import EdgeType, EvidenceNode
 from lethe_core.graph.snapshot import GraphSnapshot
 from lethe_core.reasoning.terms import content_set
 from lethe_core.report.wording import is_year, name_words, numbers
+
+_ADDED = re.compile(
+    r",\s+(?=(?:of (?:whom|which|these)|including|which|who|whose|where|with|among (?:them|these)"
+    r"|(?:up|down) from|compared (?:with|to))\b)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +60,13 @@ class _Profile:
 
 
 def figures_disagree(first: str, second: str, config: DisagreementConfig = DEFAULT_DISAGREEMENT) -> bool:
-    """Whether two sentences state different figures for the same thing."""
-    return _disagree(_profile(first), _profile(second), config)
+    """Whether two sentences state different figures for the same thing.
+
+    What one of them adds behind a comma ("…, of whom 612 were doctors") may be left out on both sides.
+    """
+    return _disagree(_profile(first), _profile(second), config) or _disagree(
+        _profile(_main_clause(first)), _profile(_main_clause(second)), config
+    )
 
 
 def alikeness(first: str, second: str) -> float:
@@ -74,15 +86,15 @@ def disagreements(
 
     stated: what the report says. evidence: further sentences of the sources that it cites.
     """
-    profiles = [_profile(item.text) for item in (*stated, *evidence)]
     items = [*stated, *evidence]
+    profiles = [_profile(item.text) for item in items]
     groups: list[list[int]] = []
     for i in range(len(stated)):
         if not profiles[i].measures and not profiles[i].years:
             continue
         for j in range(i + 1, len(items)):
             a, b = items[i].chunk, items[j].chunk
-            if _comparable(a, b, same_source) and _disagree(profiles[i], profiles[j], config):
+            if _comparable(a, b, same_source) and figures_disagree(items[i].text, items[j].text, config):
                 _join(groups, i, j)
     found: list[tuple[Stated, ...]] = []
     for group in groups:
@@ -93,7 +105,7 @@ def disagreements(
             if not any(
                 j < i
                 and same_source(items[j].chunk, items[i].chunk)
-                and not _disagree(profiles[j], profiles[i], config)
+                and not figures_disagree(items[j].text, items[i].text, config)
                 for j in group
             )
         ]
@@ -138,6 +150,10 @@ def _comparable(
     a: EvidenceNode, b: EvidenceNode, same_source: Callable[[EvidenceNode, EvidenceNode], bool]
 ) -> bool:
     return not same_source(a, b) and (not a.period or not b.period or a.period == b.period)
+
+
+def _main_clause(text: str) -> str:
+    return _ADDED.split(text, maxsplit=1)[0]
 
 
 @lru_cache(maxsize=16384)

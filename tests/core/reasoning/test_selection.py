@@ -313,8 +313,8 @@ def test_all_steps_of_a_procedure_are_quoted_in_their_order(embedder: Embedder) 
 
 def test_the_place_of_a_thing_is_told_whatever_else_it_is_called(embedder: Embedder) -> None:
     evidence = [
-        block(1, "Questions", "The advice service (PALS) is on the ground floor of the Tulloch Wing."),
-        block(2, "Parking", "Parking at Fernhill is free for staff and visitors alike."),
+        block(1, "Questions", "The PALS is on the ground floor."),
+        block(2, "Parking", "Parking at Fernhill is free."),
     ]
     assert understand("Where is the PALS office?", evidence, embedder).terms == ("pal",)
     named = [block(3, "Desks", "The office of the registrar is in the east wing."), *evidence]

@@ -365,3 +365,34 @@ def test_a_quoted_pages_own_numbers_are_kept_and_are_none_of_the_reports_citatio
     assert r"lit in 1871.\[4\] Its keeper \[5\] was Maud Ellery.” [[1]]" in text
     assert r"| Maud Ellery \[6\] | [[1]] |" in text
     assert "| Ann Rowe | [[1]] |" in text
+
+
+def test_quotations_that_answer_nothing_are_said_to_be_only_what_comes_nearest(session):
+    """Report, JSON and exit code say the same: nothing was found."""
+    root = session.task("What does it cost to hire a television?")
+    rope = session.chunk("The centre has six theatres and a ward of 40 beds.", "news.md")
+    session.result(root, f"“{rope.content}” [{rope.short_id}]")
+    session.search(root, "cost hire television")
+    found = report(session, stop_reason="goal_complete")
+    assert found.claims
+    assert notes(found.answer) == ["Nothing was found that answers the question. What comes nearest:"]
+    (missing,) = found.not_found
+    assert (missing.task, missing.left_open) == ("What does it cost to hire a television?", False)
+    assert [search.query for search in missing.searches] == ["cost hire television"]
+    told = render_json(found)
+    assert told.status == "nothing_found"
+    assert [part.reason for part in told.unanswered] == ["nothing_found"]
+
+
+def test_the_rows_of_a_table_stand_in_its_order(session):
+    root = session.task("How many boats passed the lock in each month?")
+    header = "| Month | Boats |\n| --- | --- |\n"
+    rows = [
+        session.chunk(f"{header}| {month} | {boats} |", "locks.csv", span=(at, at + 9))
+        for at, (month, boats) in zip((0, 9, 18), (("May", 41), ("June", 57), ("July", 88)), strict=True)
+    ]
+    order = (2, 0, 1)
+    cited = "\n".join(f"{rows[n].content.splitlines()[-1]} [{rows[n].short_id}]" for n in order)
+    session.result(root, header + cited)
+    table = report(session).answer.blocks[-1]
+    assert [row.cells[0] for row in table.rows] == ["May", "June", "July"]

@@ -74,3 +74,35 @@ def test_pairs_that_inference_calls_contradicting_count(session):
     session.contradiction(a, b, 0.8)
     session.contradiction(a, c, 0.2)
     assert groups(session, [Stated(a.content, a)]) == [["b.md", "a.md"]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "disagree"),
+    [
+        (
+            "At the end of March we employed 5,870 people, of whom 1,940 were nurses and 612 were doctors.",
+            "At the end of March we employed 5,912 people.",
+            True,
+        ),
+        (
+            "The centre cost 22 million pounds, including 4 million for scanners.",
+            "The centre cost 22 million pounds.",
+            False,
+        ),
+        (
+            "Patients wait 24 weeks for a hip, down from 37 weeks in 2022.",
+            "Patients wait 31 weeks for a hip.",
+            True,
+        ),
+        (
+            "The trust owns 40 ambulances, of which 12 are electric.",
+            "The trust owns 12 electric ambulances.",
+            False,
+        ),
+    ],
+)
+def test_what_one_of_them_adds_behind_a_comma_does_not_hide_it(
+    first: str, second: str, disagree: bool
+) -> None:
+    assert figures_disagree(first, second) is disagree
+    assert figures_disagree(second, first) is disagree
