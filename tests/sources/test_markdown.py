@@ -71,6 +71,7 @@ def test_lines_in_capitals_above_plain_text_are_its_title() -> None:
     document = read_text(data)
     assert document.title == "St. Osyth's Tower: Survey of the Frame"
     assert document.text == data.decode().strip()
+    assert read_text(b"WYRE VALLEY NHS TRUST\n\nLeave is granted.\n").title == "Wyre Valley NHS Trust"
 
 
 def test_emphasis_leaves_a_title_and_names_with_underscores_do_not() -> None:

@@ -19,6 +19,7 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _BULLET = re.compile(r"([ \t]*)[*+•·◦‣▪–][ \t]+(?=\S)")
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,3}\.?[ \t]+[^\W\d_]")
+_ABBREVIATION = re.compile(r"\S*\d\S*|[^AEIOUYÄÖÜÀ-Ý\W\d]{3,5}\W?")  # no word is without a vowel
 _SMALL = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\](?:\([^()\n]{0,2000}\)|\[[^\[\]\n]{0,200}\])")
 _LINK = re.compile(r"(?<!\!)\[([^\[\]\n]{1,300})\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)")
@@ -178,8 +179,8 @@ def _in_capitals(line: str) -> bool:
 
 
 def _lowered(line: str) -> str:
-    """A line in capitals as a title: embedded or compared, capitals are other words."""
-    words = [word if any(map(str.isdigit, word)) else word.capitalize() for word in line.split()]
+    """A line in capitals as a title: embedded or compared, capitals are other words. "NHS" stays."""
+    words = [word if _ABBREVIATION.fullmatch(word) else word.capitalize() for word in line.split()]
     return " ".join(word.lower() if at and word.lower() in _SMALL else word for at, word in enumerate(words))
 
 
