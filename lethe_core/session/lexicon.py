@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,12 +30,12 @@ class SessionLexicon:
 
     def anchor_nodes(self, evidence: Sequence[EvidenceNode]) -> list[AnchorNode]:
         """What each of the nodes mentions, titles of other sources included."""
-        self._read(evidence)
+        self.read(evidence)
         return [self._mentions[self._row[node.id]] for node in evidence]
 
     def anchors(self, evidence: Sequence[EvidenceNode]) -> Anchors:
         """What joins the nodes by what they mention; a node is its place among those given."""
-        self._read(evidence)
+        self.read(evidence)
         return self._anchors.among(self._rows(evidence))
 
     def terms_of(self, text: str) -> frozenset[str]:
@@ -44,13 +44,18 @@ class SessionLexicon:
 
     def bm25(self, query: str, evidence: Sequence[EvidenceNode]) -> FloatArray:
         """BM25 of each node for a query: (n,) non-negative."""
-        self._read(evidence)
+        self.read(evidence)
         return self._index.scores(words(query), self._rows(evidence))
 
     def _rows(self, evidence: Sequence[EvidenceNode]) -> IntArray:
         return np.array([self._row[node.id] for node in evidence], dtype=np.int64)
 
-    def _read(self, evidence: Sequence[EvidenceNode]) -> None:
+    def read(self, evidence: Iterable[EvidenceNode]) -> None:
+        """Take in all evidence of a session, superseded evidence included, before anything is asked.
+
+        A text may mention the title of a source of which nothing is shown any more. Were only what is shown
+        read, a session that was taken up again would not know that title, and its walk would end elsewhere.
+        """
         new = [node for node in evidence if node.id not in self._row]
         for title in self._titles.add(title_term(node.title) for node in new):
             self._find_in_old(title)

@@ -80,6 +80,7 @@ def reach(
         dependencies=[at[other.id] for other in snapshot.dependencies(task)],
         evidence=[at[node.id] for node in snapshot.produced(task) if node.id in at],
     )
+    lexicon.read(snapshot.evidence.values())
     vectors = snapshot.table.vectors[rows].reshape(-1, asked.size)
     walk = TaskWalk(
         snapshot.tasks[task], list(at), evidence, weights, structure, cosines(vectors, asked), lexicon

@@ -1,5 +1,6 @@
 """What a task reaches, and how far up."""
 
+from dataclasses import replace
 from typing import Any
 
 from lethe_core.evidence.tables import render_row, row_text
@@ -10,6 +11,17 @@ from lethe_core.session.reaching import reach
 
 HEADER = ("span_no", "name", "length_m")
 QUESTION = "Which span of the bridge is cracked, and how long is it?"
+
+
+def question(embedder: Any) -> TaskNode:
+    return TaskNode(
+        description=QUESTION,
+        embed_text=QUESTION,
+        embedding=embedder.embed_documents([QUESTION])[0],
+        id=NodeId("task"),
+        short_id=ShortId("t-0000"),
+        sequence=0,
+    )
 
 
 def evidence(texts: list[tuple[str, str, str]], embedder: Any) -> list[EvidenceNode]:
@@ -45,14 +57,7 @@ def test_what_a_task_went_on_to_search_for_is_reached_first(world: Any) -> None:
         ],
         world.embedder,
     )
-    task = TaskNode(
-        description=QUESTION,
-        embed_text=QUESTION,
-        embedding=world.embedder.embed_documents([QUESTION])[0],
-        id=NodeId("task"),
-        short_id=ShortId("t-0000"),
-        sequence=0,
-    )
+    task = question(world.embedder)
     snapshot = GraphSnapshot.build([task, *nodes], [])
     asked = world.embedder.embed_queries([QUESTION])[0]
 
@@ -68,3 +73,28 @@ def test_what_a_task_went_on_to_search_for_is_reached_first(world: Any) -> None:
     assert max(after, key=after.__getitem__) == row
     assert max(before, key=before.__getitem__) != row
     assert mass(["span length"]) == before  # a query that says nothing new leads nowhere
+
+
+def test_a_walk_ends_alike_in_a_process_that_has_read_all_from_the_start_and_in_one_that_has_not(
+    world: Any,
+) -> None:
+    """Two texts mention a source by its title, of which nothing is shown any more: they stay joined."""
+    texts = [
+        ("old-mill.md", "It grinds rye.", "rye mill"),
+        ("bridge.md", "The span is beside the old mill.", "span beside the mill"),
+        ("ferry.md", "The ferry lands below the old mill.", "ferry below the mill"),
+        ("tower.md", "The tower has four bells.", "tower bells"),
+        ("quay.md", "The quay was paved.", "quay paved"),
+    ]
+    nodes = evidence(texts, world.embedder)
+    nodes[0] = replace(nodes[0], title="Old mill")
+    task = question(world.embedder)
+    lived = SessionLexicon()
+
+    def mass(snapshot: GraphSnapshot, lexicon: SessionLexicon) -> list[float]:
+        reached = reach(snapshot, task.id, task.embedding, lexicon)
+        return [float(mass) for mass in reached.pagerank]
+
+    mass(GraphSnapshot.build([task, *nodes], []), lived)
+    later = GraphSnapshot.build([task, replace(nodes[0], superseded=True), *nodes[1:]], [])
+    assert mass(later, lived) == mass(later, SessionLexicon())
