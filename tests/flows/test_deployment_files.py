@@ -148,6 +148,18 @@ def test_nothing_of_the_server_looks_for_redis_on_its_own_machine(services, monk
                 assert str(one().url).startswith("redis://redis:"), one.__name__
 
 
+def test_a_busy_database_at_a_start_does_not_end_the_service_of_the_automations(services):
+    for name in ("prefect", "services"):
+        environment = services[name]["environment"]
+        for variable in ("PREFECT_API_DATABASE_TIMEOUT", "PREFECT_API_DATABASE_CONNECTION_TIMEOUT"):
+            assert float(environment[variable]) >= 60
+
+
+def test_the_services_hear_that_they_shall_stop(services):
+    """A container's first process ignores what it has no handler for, and is killed 10 seconds later."""
+    assert services["services"]["stop_signal"] == "SIGINT"
+
+
 def test_the_server_copies_its_page_to_where_it_may_write(services):
     """By default it is copied beside Prefect's code, which is root's: the page was not found then."""
     environment = services["prefect"]["environment"]
