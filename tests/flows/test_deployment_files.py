@@ -9,15 +9,18 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from pkgutil import iter_modules
 
+import prefect_redis
 import pytest
 import yaml
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.settings.base import PrefectBaseSettings
 from prefect.settings.legacy import _get_settings_fields
 from prefect.settings.models.root import Settings as PrefectSettings
 from prefect.utilities.callables import parameter_schema
-from prefect_redis.client import RedisMessagingSettings
 
 from flows.prefect_environment import SERVER_SETTINGS
 from flows.session import research
@@ -116,7 +119,8 @@ def test_compose_starts_the_server_with_the_settings_that_were_measured(services
 
 def test_every_setting_that_compose_gives_is_one_that_its_reader_knows(services):
     known = {f"LETHE_{name.upper()}" for name in Settings.model_fields}
-    known |= set(_get_settings_fields(PrefectSettings)) | {"PREFECT_REDIS_MESSAGING_URL"}
+    known |= set(_get_settings_fields(PrefectSettings))
+    known |= {f"{one.model_config['env_prefix'].upper()}URL" for one in redis_settings()}
     known |= {option.envvar for option in bootstrap.params if option.envvar}
     for name in ("prefect", "services", "setup", "worker"):
         assert services[name]["environment"].keys() <= known, name
@@ -131,13 +135,55 @@ def test_the_modules_that_the_server_loads_for_redis_are_installed(services):
     assert len(named) == 4
     for module in named:
         assert importlib.util.find_spec(module) is not None, module
-    assert RedisMessagingSettings.model_validate({"url": "redis://redis:6379/0"}).url
+
+
+def test_nothing_of_the_server_looks_for_redis_on_its_own_machine(services, monkeypatch):
+    """Of the modules some have a setting of their own for the address, and do not fall back on another's."""
+    for name in ("prefect", "services"):
+        with monkeypatch.context() as given:
+            for variable, value in services[name]["environment"].items():
+                given.setenv(variable, value)
+            assert len(redis_settings()) >= 2
+            for one in redis_settings():
+                assert str(one().url).startswith("redis://redis:"), one.__name__
+
+
+def test_a_busy_database_at_a_start_does_not_end_the_service_of_the_automations(services):
+    for name in ("prefect", "services"):
+        environment = services[name]["environment"]
+        for variable in ("PREFECT_API_DATABASE_TIMEOUT", "PREFECT_API_DATABASE_CONNECTION_TIMEOUT"):
+            assert float(environment[variable]) >= 60
+
+
+def test_the_services_hear_that_they_shall_stop(services):
+    """A container's first process ignores what it has no handler for, and is killed 10 seconds later."""
+    assert services["services"]["stop_signal"] == "SIGINT"
+
+
+def test_the_server_copies_its_page_to_where_it_may_write(services):
+    """By default it is copied beside Prefect's code, which is root's: the page was not found then."""
+    environment = services["prefect"]["environment"]
+    assert environment["PREFECT_SERVER_UI_STATIC_DIRECTORY"].startswith(f"{environment['PREFECT_HOME']}/")
+    assert environment["PREFECT_HOME"].startswith("/tmp/")
+
+
+def redis_settings() -> list[type[PrefectBaseSettings]]:
+    """Every group of settings by which something of prefect_redis is told where Redis is."""
+    modules = [
+        importlib.import_module(f"prefect_redis.{one.name}") for one in iter_modules(prefect_redis.__path__)
+    ]
+    classes = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+    return [
+        one
+        for one in classes
+        if issubclass(one, PrefectBaseSettings) and {"url", "host"} <= one.model_fields.keys()
+    ]
 
 
 def test_compose_runs_what_the_tests_run(services):
     """The commands of `make up`, on one image: no version beside another, no entry point of its own."""
     ours = {name for name, service in services.items() if service["image"] == "lethe"}
-    assert ours == {"prefect", "services", "setup", "worker"}
+    assert ours == {"prefect", "services", "setup", "reports", "worker"}
     dockerfile = DOCKERFILE.read_text(encoding="utf-8")
     (command,) = re.findall(r"^CMD (\[.+\])$", dockerfile, re.MULTILINE)
     assert json.loads(command) == ["prefect", "worker", "start", "--pool", "lethe", "--type", "process"]
@@ -160,6 +206,37 @@ def test_every_service_waits_for_one_that_there_is_and_can_say_that_it_is_ready(
             if how["condition"] == "service_healthy":
                 assert services[other]["healthcheck"]["test"], other
     assert services["worker"]["depends_on"]["setup"]["condition"] == "service_completed_successfully"
+
+
+def depends_on(services, name):
+    direct = services[name].get("depends_on", {})
+    return {*direct, *(further for other in direct for further in depends_on(services, other))}
+
+
+def test_one_service_builds_the_image_and_none_asks_a_registry_for_it(services):
+    """Several that build one name at once fail where images lie in containerd ("already exists")."""
+    ours = {name: service for name, service in services.items() if service["image"] == "lethe"}
+    assert [name for name, service in ours.items() if "build" in service] == ["prefect"]
+    for name, service in ours.items():
+        assert service["pull_policy"] == "never"
+        # So that naming one service builds what it runs.
+        assert name in ("prefect", "reports") or "prefect" in depends_on(services, name)
+
+
+def test_the_worker_may_write_where_its_reports_go(services):
+    """It is not root, and an engine makes a missing folder as root's."""
+    made = services["reports"]
+    (folder,) = made["volumes"]
+    assert folder in services["worker"]["volumes"]
+    assert made["command"] == f"chmod 1777 {folder.split(':')[1]}"
+    assert made["user"] == "root"
+    assert services["worker"]["depends_on"]["reports"]["condition"] == "service_completed_successfully"
+    assert "user" not in services["worker"]
+
+
+def test_postgres_is_ready_when_the_server_that_is_meant_answers(services):
+    """The one that prepares a new volume listens on its socket only."""
+    assert "pg_isready -h 127.0.0.1 " in services["postgres"]["healthcheck"]["test"][1]
 
 
 def test_every_image_of_others_is_pinned_and_neo4j_is_the_one_that_is_tested(services):
@@ -185,7 +262,8 @@ def test_compose_mounts_the_corpus_read_only_and_keeps_lethe_s_home(services):
     worker = services["worker"]
     assert "./corpus:/corpus:ro" in worker["volumes"]
     assert "lethe:/var/lib/lethe" in worker["volumes"]
-    dockerfile = (ROOT / worker["build"]["dockerfile"]).read_text(encoding="utf-8")
+    assert ROOT / services["prefect"]["build"]["dockerfile"] == DOCKERFILE
+    dockerfile = DOCKERFILE.read_text(encoding="utf-8")
     assert "LETHE_HOME=/var/lib/lethe" in dockerfile
 
 
@@ -208,6 +286,28 @@ def test_dockerfile_copies_what_there_is(services):
     for line in re.findall(r"^COPY (.+) \S+$", text, re.MULTILINE):
         for name in line.split():
             assert (ROOT / name).exists() or name == "README.md", name
+
+
+def test_the_engine_gets_what_is_copied_and_nothing_else():
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert "*" in lines
+    copied = re.findall(r"^COPY (.+) \S+$", DOCKERFILE.read_text(encoding="utf-8"), re.MULTILINE)
+    wanted = {name for line in copied for name in line.split()}
+    assert wanted == {line[1:] for line in lines if line.startswith("!")}
+
+
+def test_the_image_has_what_a_bucket_of_answers_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (extras,) = re.findall(r'"\.\[(.+)\]"', DOCKERFILE.read_text(encoding="utf-8"))
+    assert set(extras.split(",")) == {"server", "s3"} <= project["optional-dependencies"].keys()
+
+
+def test_the_readme_names_every_deployment_as_prefect_does(deployments):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for deployment in deployments:
+        module, _, name = deployment["entrypoint"].rpartition(".")
+        flow = getattr(importlib.import_module(module), name)
+        assert f"| `{flow.name}/{deployment['name']}` |" in readme
 
 
 def test_make_up_and_down_are_the_commands_that_the_tests_run():
