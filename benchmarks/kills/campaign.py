@@ -1,6 +1,7 @@
 """Kills, session after session, until there were enough; then what must hold is checked of each."""
 
 import random
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,8 +41,9 @@ class Setting:
     database: Any = None  # a server with kill() and start()
 
     def session_name(self, which: object) -> str:
-        """Of a session that no other campaign in the same database has."""
-        return f"s-{self.victim}-{self.through}-{which}"
+        """Of a session that no other campaign has, in the same database or in the model server's log."""
+        store = re.sub(r"[^a-z0-9]+", "-", self.name.lower())
+        return f"s-{store}-{self.victim}-{self.through}-{which}"
 
 
 @dataclass(frozen=True, slots=True)
