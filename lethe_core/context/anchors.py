@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, hstack, vstack
+from scipy.sparse import coo_array, csr_array, diags_array, hstack, vstack
 
 from lethe_core.context.ranking import best_first
-from lethe_core.context.weights import WeightMatrix
+from lethe_core.context.weights import WeightMatrix, as_indices
 from lethe_core.control.vectors import clamp01
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import FloatArray, IntArray
@@ -146,9 +146,10 @@ def anchored(weights: WeightMatrix, anchors: Anchors) -> WeightMatrix:
     n, t = weights.shape[0], len(anchors.terms)
     if t == 0:
         return weights
-    joins = coo_array((anchors.weight, (anchors.node, anchors.term)), shape=(n, t)).tocsr()
+    ends = (as_indices(anchors.node), as_indices(anchors.term))
+    joins = coo_array((anchors.weight, ends), shape=(n, t)).tocsr()
     lonely = (np.asarray(joins.sum(axis=0)).ravel() == 0.0).astype(np.float64)
-    loops = coo_array((lonely, (np.arange(t), np.arange(t))), shape=(t, t))
+    loops = diags_array(lonely)
     upper, lower = hstack([weights, joins]), hstack([joins.T, loops])
     return csr_array(vstack([upper, lower]))
 

@@ -7,7 +7,7 @@ nodes that there ever were, from which the walk takes the part that it may see.
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from lethe_core.context.weights import WeightMatrix, with_loops
+from lethe_core.context.weights import WeightMatrix, as_indices, with_loops
 from lethe_core.errors import ConfigError
 from lethe_core.graph.arrays import FloatArray, IntArray
 
@@ -57,7 +57,8 @@ class KeptWeights:
                 self._matrix.eliminate_zeros()
         new = ~held & (values > 0.0)
         if new.any():
-            added = coo_array((values[new], (rows[new], columns[new])), shape=self._matrix.shape)
+            places = (as_indices(rows[new]), as_indices(columns[new]))
+            added = coo_array((values[new], places), shape=self._matrix.shape)
             # The two share no entry, so nothing is rounded.
             self._matrix = csr_array(self._matrix + added.tocsr())
 

@@ -139,9 +139,15 @@ def adjacency(n: int, edges: EdgeArrays, *, config: WeightConfig | None = None) 
     carries = weights > 0
     # One triangle is summed and mirrored: summed separately, three parallel edges may differ in the
     # last bit between (i, j) and (j, i), and the walk's solver needs symmetry.
-    half = coo_array((weights[carries], (lower[carries], upper[carries])), shape=(n, n)).tocsr()
+    ends = (as_indices(lower[carries]), as_indices(upper[carries]))
+    half = coo_array((weights[carries], ends), shape=(n, n)).tocsr()
     both = half + half.T
     return with_loops(csr_array(both))
+
+
+def as_indices(nodes: IntArray) -> NDArray[np.int32]:
+    """Numbers of nodes as a matrix should be made of them: of int64 it keeps int64, and a walk reads more."""
+    return nodes.astype(np.int32)
 
 
 def with_loops(weights: WeightMatrix) -> WeightMatrix:

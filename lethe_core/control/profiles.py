@@ -30,7 +30,7 @@ MINILM_L6 = EmbeddingProfile(
     matryoshka=False,
     similar_threshold=0.361,
     duplicate_threshold=0.95,
-    ga_floor=0.67,
+    ga_floor=0.664,
 )
 
 QWEN3_4B = EmbeddingProfile(

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lethe_core.context.anchors import AnchorNode, anchored, find_anchors
 from lethe_core.context.kept_weights import KeptWeights
 from lethe_core.context.weights import EdgeArrays, adjacency
 from lethe_core.errors import ConfigError
@@ -67,3 +68,15 @@ def test_what_is_no_weight_of_a_pair_is_refused(lower, upper, weight, message):
     assert kept.among(np.arange(3)).toarray().tolist() == np.eye(3).tolist()
     with pytest.raises(ConfigError, match="fewer"):
         kept.grow(2)
+
+
+def test_matrices_are_numbered_in_int32_since_every_step_of_a_walk_reads_the_numbers() -> None:
+    edges = EdgeArrays(np.array([0, 1]), np.array([1, 2]), np.full(2, "SIMILAR_TO"), np.array([0.6, 0.7]))
+    kept = KeptWeights()
+    kept.grow(3)
+    kept.put(edges.source, edges.target, edges.cosine)
+    kept.grow(4)
+    anchors = find_anchors([AnchorNode(str(node), "", ["Ada"]) for node in range(4)])
+    for matrix in (kept.among(np.arange(4)), kept.among(np.array([2, 0])), adjacency(4, edges)):
+        assert matrix.indices.dtype == np.int32
+    assert anchored(kept.among(np.arange(4)), anchors).indices.dtype == np.int32
