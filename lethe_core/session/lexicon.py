@@ -10,10 +10,11 @@ import numpy as np
 from lethe_core.context.anchors import AnchorIndex, AnchorNode, Anchors
 from lethe_core.context.lexical import words
 from lethe_core.context.lexical_growing import GrowingLexicalIndex
+from lethe_core.din.cited import CITATION
 from lethe_core.evidence.terms import anchor_terms, spaced, title_term
 from lethe_core.evidence.titles import TitleIndex
 from lethe_core.graph.arrays import FloatArray, IntArray
-from lethe_core.graph.nodes import EvidenceNode, NodeId
+from lethe_core.graph.nodes import EvidenceKind, EvidenceNode, NodeId
 
 
 class SessionLexicon:
@@ -60,11 +61,13 @@ class SessionLexicon:
         for title in self._titles.add(title_term(node.title) for node in new):
             self._find_in_old(title)
         for node in new:
-            text = spaced(node.content)
+            # The short ids that a synthesis cites are drawn anew in every run: they name nothing.
+            told = CITATION.sub("", node.content) if node.kind is EvidenceKind.SYNTHESIS else node.content
+            text = spaced(told)
             mention = AnchorNode(
                 source=node.address or node.id,
                 title=title_term(node.title),
-                terms=anchor_terms(node.content) | self._titles.in_text(text),
+                terms=anchor_terms(told) | self._titles.in_text(text),
             )
             row = self._anchors.add(mention)
             self._index.add(words(node.embed_text), mention.source)

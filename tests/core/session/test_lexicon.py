@@ -1,11 +1,13 @@
 """The session's words: read as evidence comes, the same as if it had all been there."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lethe_core.graph.nodes import EvidenceNode
+from lethe_core.graph.nodes import EvidenceKind, EvidenceNode
 from lethe_core.session.lexicon import SessionLexicon
 
 NAMES = ["Old Mill", "Ada Bell", "Orle", "Tarn Bridge", "Bridge of Orle"]
@@ -57,3 +59,19 @@ def test_a_title_is_found_in_a_text_that_was_read_before_it_but_only_as_whole_wo
     terms = [set(node.terms) for node in lexicon.anchor_nodes(old)]
     assert not any("mill by old" in own for own in terms)
     assert ["orle stands" in own for own in terms] == [False, True]
+
+
+def test_the_ids_that_syntheses_cite_are_no_terms():
+    """They are drawn anew in every run, some look like identifiers and some do not."""
+
+    def terms(cited: str) -> list[tuple[str, ...]]:
+        nodes = [
+            replace(
+                evidence(n, [n], None), content=f"The mill is old [{cited}].", kind=EvidenceKind.SYNTHESIS
+            )
+            for n in range(1, 4)
+        ]
+        lexicon = SessionLexicon()
+        return [lexicon.anchors(nodes).terms, *(tuple(node.terms) for node in lexicon.anchor_nodes(nodes))]
+
+    assert terms("e-12ab") == terms("e-abcd") == [(), (), (), ()]
