@@ -30,7 +30,7 @@ def with_steps(
     """The chosen pieces, behind all steps of the procedure that the best of them belongs to.
 
     As they are where the question does not ask how something is done, or under that heading of that source
-    stand fewer than three numbered pieces.
+    stand fewer than three numbered pieces, or more than one list of them.
     """
     if not chosen or not _ASKS_HOW.search(question.text):
         return list(chosen)
@@ -40,12 +40,11 @@ def with_steps(
         for index, piece in enumerate(pieces)
         if evidence[piece.block].source == best.source and heading(evidence[piece.block]) == heading(best)
     ]
-    steps = {
-        number: index
-        for index in reversed(beside)
-        if (number := _number(evidence, pieces[index])) is not None
-    }
-    if len(steps) < _FEWEST:
+    numbered = [
+        (number, index) for index in beside if (number := _number(evidence, pieces[index])) is not None
+    ]
+    steps = dict(numbered)
+    if len(steps) < _FEWEST or len(steps) < len(numbered):
         return list(chosen)
     told = {index for index in beside if pieces[index].kind in ("list", "item")} | set(steps.values())
     return [*(steps[number] for number in sorted(steps)), *(i for i in chosen if i not in told)]

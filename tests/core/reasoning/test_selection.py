@@ -309,6 +309,9 @@ def test_all_steps_of_a_procedure_are_quoted_in_their_order(embedder: Embedder) 
     assert found[:4] == steps
     other = quoted("Is a puncture by a used needle an injury?", evidence, embedder)
     assert not set(steps) <= set(other)
+    two_lists = [*evidence, block(4, "Needle injuries", "1. Order new needles.\n2. Count them once a week.")]
+    mixed = quoted("What do I have to do after a puncture by a used needle?", two_lists, embedder)
+    assert not set(steps) <= set(mixed)
 
 
 def test_the_place_of_a_thing_is_told_whatever_else_it_is_called(embedder: Embedder) -> None:
