@@ -88,6 +88,8 @@ def server_environment(home: Path, port: int) -> dict[str, str]:
     prefect = home / "prefect"
     return {
         **SERVER_SETTINGS,
+        # Prefect's own would wait a quarter of an hour for what was before a restart.
+        "PREFECT_SERVER_EVENTS_CAUSAL_ORDERING": "flows.server_ordering",
         "PREFECT_HOME": str(prefect),
         "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{prefect / 'prefect.db'}",
         "PREFECT_SERVER_API_HOST": HOST,
