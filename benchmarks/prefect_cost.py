@@ -7,17 +7,22 @@ processor time, and how long after a run its server has written down the last of
 an iteration on two cores, and no lag that grows. Apart from it: what a call of the model waits for a slot of
 the limit that holds on all workers together, where nobody else holds one.
 
-    python -m benchmarks.prefect_cost [--runs 3] [--iterations 100] [--slots 30]
+With --at-once the runs go on beside each other, each in a process of its own, as those of several workers do;
+what counts then is the lag after the last one's end. The machine's load stands with the figures.
+
+    python -m benchmarks.prefect_cost [--runs 3] [--iterations 100] [--slots 30] [--at-once]
 """
 
 import argparse
 import json
 import logging
+import multiprocessing
 import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,12 +73,23 @@ class Cost:
     processor: float  # of this process
 
 
+@dataclass(frozen=True)
+class Run:
+    """One that has ended."""
+
+    cost: Cost
+    run_id: str
+    task_runs: int
+    ended: float  # by the machine's monotonic clock, which all processes share
+
+
 @contextmanager
 def session(folder: Path, name: str, **more: str) -> Iterator[SessionHandle]:
     """A new session over one document."""
     corpus = folder / "corpus"
-    corpus.mkdir(exist_ok=True)
-    (corpus / "tarn.md").write_text("# Tarn bridge\n\nThe Tarn bridge is 412 metres long.\n", "utf-8")
+    if not corpus.exists():  # another process may be reading it
+        corpus.mkdir()
+        (corpus / "tarn.md").write_text("# Tarn bridge\n\nThe Tarn bridge is 412 metres long.\n", "utf-8")
     settings = load_settings({"corpus": (corpus,), "home": folder, "max_iterations": 100, **more}).settings
     with session_deps(settings) as opened:
         deps = replace(opened, reasoner=GoingOn())
@@ -94,8 +110,7 @@ def plain(folder: Path, iterations: int) -> Cost:
     return Cost(wall / iterations, processor / iterations)
 
 
-def through_prefect(folder: Path, number: int, iterations: int) -> tuple[Cost, float]:
-    """The cost, and the seconds after the run until the server had recorded all of its task runs."""
+def through_prefect(folder: Path, number: int, iterations: int) -> Run:
     from prefect import flow
     from prefect.runtime import flow_run
 
@@ -120,23 +135,24 @@ def through_prefect(folder: Path, number: int, iterations: int) -> tuple[Cost, f
 
         run()
     wall, processor, run_id = measured[0]
-    return Cost(wall / iterations, processor / iterations), lag(run_id, 10 * (iterations + 1))
+    cost = Cost(wall / iterations, processor / iterations)
+    return Run(cost, run_id, 10 * (iterations + 1), time.monotonic())
 
 
-def lag(run_id: str, expected: int) -> float:
-    """Seconds from now until so many of the run's task runs are recorded as completed."""
+def lag(expected: Mapping[str, int], ended: float) -> float:
+    """Seconds from `ended` until so many task runs of each run are recorded as completed."""
     from prefect.client.orchestration import get_client
 
-    ended = time.monotonic()
-    body = {
-        "flow_runs": {"id": {"any_": [run_id]}},
-        "task_runs": {"state": {"type": {"any_": ["COMPLETED"]}}},
-    }
     with get_client(sync_client=True) as client:
-        while (count := client._client.post("/task_runs/count", json=body).json()) < expected:
-            if time.monotonic() - ended > LAG_SECONDS:
-                raise SystemExit(f"after {LAG_SECONDS:.0f} s {count} of {expected} task runs were recorded")
-            time.sleep(0.1)
+        for run_id, number in expected.items():
+            body = {
+                "flow_runs": {"id": {"any_": [run_id]}},
+                "task_runs": {"state": {"type": {"any_": ["COMPLETED"]}}},
+            }
+            while (count := client._client.post("/task_runs/count", json=body).json()) < number:
+                if time.monotonic() - ended > LAG_SECONDS:
+                    raise SystemExit(f"after {LAG_SECONDS:.0f} s {count} of {number} task runs were recorded")
+                time.sleep(0.1)
     return time.monotonic() - ended
 
 
@@ -181,7 +197,9 @@ def compare(folder: Path, server: int, runs: int, iterations: int) -> None:
     print(f"{'without':12}{bare.wall:9.3f}{bare.processor:13.3f}")
     for number in range(1, runs + 1):
         before = processor_seconds(server)
-        cost, seconds = through_prefect(folder, number, iterations)
+        run = through_prefect(folder, number, iterations)
+        seconds = lag({run.run_id: run.task_runs}, run.ended)
+        cost = run.cost
         spent = (processor_seconds(server) - before) / iterations
         print(f"{f'run {number}':12}{cost.wall:9.3f}{cost.processor:13.3f}{spent:10.3f}{seconds:8.1f}")
         added = cost.wall - bare.wall
@@ -193,11 +211,37 @@ def compare(folder: Path, server: int, runs: int, iterations: int) -> None:
         )
 
 
+def at_once(folder: Path, server: int, runs: int, iterations: int) -> None:
+    """The runs beside each other, and the lag of the recorder when the last one has ended."""
+    before, begun = processor_seconds(server), time.monotonic()
+    # Each a new process: one that is forked would share this one's connections.
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(runs, mp_context=fresh) as processes:
+        going = [
+            processes.submit(through_prefect, folder, number, iterations) for number in range(1, runs + 1)
+        ]
+        ended = [one.result() for one in going]
+        last = max(run.ended for run in ended)
+        seconds = lag({run.run_id: run.task_runs for run in ended}, last)
+    total = sum(run.task_runs for run in ended)
+    spent = (processor_seconds(server) - before) / (runs * (iterations + 1))
+    print(f"{'':12}{'wall s':>9}{'processor s':>13}")
+    for number, run in enumerate(ended, 1):
+        print(f"{f'run {number}':12}{run.cost.wall:9.3f}{run.cost.processor:13.3f}")
+    print(
+        f"{runs * iterations} iterations in {runs} runs at once, {last - begun:.0f} s: {total} task runs, "
+        f"the last recorded {seconds:.1f} s after the last run's end; {spent:.3f} s of the server's "
+        "processor an iteration",
+        flush=True,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=100, help="of each run")
     parser.add_argument("--slots", type=int, default=30, help="taken of the limit on the model's calls")
+    parser.add_argument("--at-once", action="store_true", help="the runs beside each other; only the lag")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="lethe-prefect-") as made:
         folder = Path(made)
@@ -205,9 +249,16 @@ def main() -> None:
             with starting_server(folder, print) as server:
                 server.wait(print)
             point_prefect_at(server.state.api_url, folder, own=True, debug=False)
-            compare(folder, server.state.pid, arguments.runs, arguments.iterations)
-            seconds = slot(folder, arguments.slots)
-            print(f"{'limit':12}{seconds:9.3f} a call, beside the above: only where a model's limit is set")
+            print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before it")
+            if arguments.at_once:
+                at_once(folder, server.state.pid, arguments.runs, arguments.iterations)
+            else:
+                compare(folder, server.state.pid, arguments.runs, arguments.iterations)
+                seconds = slot(folder, arguments.slots)
+                print(
+                    f"{'limit':12}{seconds:9.3f} a call, beside the above: only where a model's limit is set"
+                )
+            print(f"load {os.getloadavg()[0]:.1f} after it, these processes' own with it")
             for handler in logging.getLogger("prefect.flow_runs").handlers:
                 handler.flush()  # what is still to be sent would meet no server
         finally:

@@ -14,11 +14,12 @@ from prefect.client.schemas.filters import (
     FlowFilterName,
     FlowRunFilter,
     FlowRunFilterEndTime,
+    FlowRunFilterId,
     FlowRunFilterState,
     FlowRunFilterStateType,
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
-from prefect.client.schemas.sorting import FlowRunSort
+from prefect.client.schemas.sorting import FlowRunSort, TaskRunSort
 from prefect.events.filters import (
     EventFilter,
     EventNameFilter,
@@ -34,6 +35,8 @@ PAGE: Final = 100
 # A worker ends a cancelled run within a minute; what hangs for so long has no worker any more.
 CANCELLING: Final = timedelta(hours=1)
 SILENCE: Final = timedelta(hours=1)  # a living run gives a sign every half minute
+# One that was told to give none still makes task runs; only its folders' first reading may take hours.
+STEPLESS: Final = timedelta(days=1)
 ENDED: Final = [StateType.COMPLETED, StateType.FAILED, StateType.CRASHED, StateType.CANCELLED]
 
 
@@ -78,6 +81,8 @@ def end_hanging(flows: Sequence[str], *, now: datetime | None = None) -> int:
 def end_silent(flows: Sequence[str], at_work: Callable[[str], bool], *, now: datetime | None = None) -> int:
     """Call crashed what has given no sign for an hour and has no lease on its session; returns how many.
 
+    A run that never gave a heartbeat may have been told to give none, or have died before its first one: it
+    is called so when its last task run, or its start, is a day ago.
     An automation of the pool does so within minutes, and starts them again; this is for what it has missed
     (the server's services were away) and for runs of no pool.
     at_work: whether somebody holds the lease of a session of this name.
@@ -86,9 +91,10 @@ def end_silent(flows: Sequence[str], at_work: Callable[[str], bool], *, now: dat
     ended = 0
     with get_client(sync_client=True) as client:
         for run in _in_state(client, flows, StateType.RUNNING):
-            sign = _last_sign(client, run, now)
-            # Of a run without any sign it is not known that it gives some.
-            if sign is None or sign > now - SILENCE or at_work(_session_of(run)):
+            sign, silence = _last_heartbeat(client, run, now), SILENCE
+            if sign is None:
+                sign, silence = _last_step(client, run), STEPLESS
+            if sign is None or sign > now - silence or at_work(_session_of(run)):
                 continue
             message = f"no sign of it since {sign:%Y-%m-%d %H:%M} UTC: its process, or its machine, has ended"
             client.set_flow_run_state(run.id, State(type=StateType.CRASHED, message=message))
@@ -96,19 +102,34 @@ def end_silent(flows: Sequence[str], at_work: Callable[[str], bool], *, now: dat
     return ended
 
 
-def _last_sign(client: SyncPrefectClient, run: FlowRun, now: datetime) -> datetime | None:
+def _last_heartbeat(client: SyncPrefectClient, run: FlowRun, now: datetime) -> datetime | None:
     """When the last heartbeat was since the run was last started; None for none."""
-    since = run.state.timestamp if run.state is not None else run.created
     signs = client.read_events(
         EventFilter(
             event=EventNameFilter(name=["prefect.flow-run.heartbeat"]),
             resource=EventResourceFilter(id=[f"prefect.flow-run.{run.id}"]),
-            occurred=EventOccurredFilter.model_validate({"since": since, "until": now}),
+            occurred=EventOccurredFilter.model_validate({"since": _started(run), "until": now}),
             order=EventOrder.DESC,
         ),
         limit=1,
     ).events
     return signs[0].occurred if signs else None
+
+
+def _last_step(client: SyncPrefectClient, run: FlowRun) -> datetime | None:
+    """When the last task run was since the run was last started; for none, that start."""
+    started = _started(run)
+    steps = client.read_task_runs(
+        flow_run_filter=FlowRunFilter(id=FlowRunFilterId(any_=[run.id])),
+        sort=TaskRunSort.EXPECTED_START_TIME_DESC,
+        limit=1,
+    )
+    times = [started, *(step.state.timestamp for step in steps if step.state is not None)]
+    return max((at for at in times if at is not None), default=None)
+
+
+def _started(run: FlowRun) -> datetime | None:
+    return run.state.timestamp if run.state is not None else run.created
 
 
 def _session_of(run: FlowRun) -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from flows.prefect_environment import SERVER_SETTINGS
+from flows.server_grace import give_grace
 from lethe_core.adapters.stores.owner import make_owner
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def serve(home: Path, unused_seconds: float = UNUSED_SECONDS) -> None:
     os.environ.update(server_environment(home, port))
     # It stays when this process has ended: the next server takes the same port.
     write_state(home, state)
+    give_grace(home / "prefect" / "prefect.db")
     _run(home, state, listener, unused_seconds)
 
 
@@ -88,6 +90,8 @@ def server_environment(home: Path, port: int) -> dict[str, str]:
     prefect = home / "prefect"
     return {
         **SERVER_SETTINGS,
+        # Prefect's own would wait a quarter of an hour for what was before a restart.
+        "PREFECT_SERVER_EVENTS_CAUSAL_ORDERING": "flows.server_ordering",
         "PREFECT_HOME": str(prefect),
         "PREFECT_SERVER_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{prefect / 'prefect.db'}",
         "PREFECT_SERVER_API_HOST": HOST,

@@ -9,6 +9,7 @@ from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.exceptions import TerminationSignal
 
+from flows.answer_storage import bound_waiting
 from flows.artifacts import ProgressBar, publish_report
 from flows.commands.stored import with_own_corpus
 from flows.naming import flow_run_name, session_name
@@ -123,6 +124,7 @@ def research(
     if (ended := overtaken(settings)) is not None:
         return ended
     await_former_process(settings, session_id)
+    bound_waiting()
     while True:
         try:
             with core_logged():

@@ -20,6 +20,7 @@ from lethe_core.adapters.stores import open_store, sqlite_url
 from lethe_core.adapters.stores.owner import make_owner
 from lethe_core.graph.nodes import SessionId
 from lethe_core.graph.session_state import SessionPatch, SessionStatus
+from tasks.select import select_task
 
 pytestmark = [pytest.mark.prefect, pytest.mark.usefixtures("prefect_server", "home")]
 
@@ -162,6 +163,30 @@ def test_a_run_that_died_unseen_is_called_crashed_and_a_living_one_is_left(clien
     assert crashed(120).keys() == {"dead"}
     assert "no sign of it since" in crashed(120)["dead"]
     assert "runs that died unseen: 0 ended" in str(keep().message)
+    for run_id in runs.values():
+        client.delete_flow_run(run_id)
+
+
+def test_a_run_that_never_gave_a_heartbeat_is_called_crashed_a_day_after_its_last_step(client: Any) -> None:
+    runs = {
+        name: client.create_flow_run(research, parameters={"question": QUESTION, "session": f"s-{name}"}).id
+        for name in ("dead", "stepping", "leased")
+    }
+    for run_id in runs.values():
+        client.set_flow_run_state(run_id, State(type=StateType.RUNNING), force=True)
+    time.sleep(0.1)
+    step = client.create_task_run(select_task, runs["stepping"], "0", state=State(type=StateType.RUNNING))
+    stepped = client.read_task_run(step.id).state.timestamp
+    begun = max(client.read_flow_run(run_id).state.timestamp for run_id in runs.values())
+    assert begun < stepped
+
+    def crashed(now: datetime) -> set[str]:
+        end_silent(["lethe"], {"s-leased"}.__contains__, now=now)
+        return {name for name, run_id in runs.items() if client.read_flow_run(run_id).state.is_crashed()}
+
+    assert crashed(begun + timedelta(hours=23)) == set()
+    assert crashed(begun + (stepped - begun) / 2 + timedelta(days=1)) == {"dead"}
+    assert crashed(stepped + timedelta(days=1, seconds=1)) == {"dead", "stepping"}
     for run_id in runs.values():
         client.delete_flow_run(run_id)
 

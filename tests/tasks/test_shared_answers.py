@@ -1,7 +1,9 @@
 """Bought answers in a bucket: what one worker has bought another finds, and maintenance keeps house."""
 
 import json
+import logging
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,9 +13,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from prefect import flow
 from prefect.filesystems import RemoteFileSystem
 from prefect.settings import PREFECT_API_URL, PREFECT_RESULTS_DEFAULT_STORAGE_BLOCK, temporary_settings
 
+from flows import answer_storage
+from flows.answer_storage import PatientStorage
 from flows.maintenance import maintain
 from flows.session import research
 from lethe_core.adapters.stores import open_store
@@ -43,6 +48,22 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where the graph lies, for all workers."""
     monkeypatch.setenv("LETHE_STORE", f"sqlite:///{tmp_path}/graph.db")
     return f"sqlite:///{tmp_path}/graph.db"
+
+
+@pytest.fixture(params=["nobody listens", "nobody speaks"])
+def silent_bucket(request: pytest.FixtureRequest, s3: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A block that names a bucket of a server which is not to be reached; the keys are there."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:  # takes connections and says nothing
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{listener.getsockname()[1]}")
+        if request.param == "nobody listens":
+            listener.close()
+        monkeypatch.setattr(answer_storage, "WAIT_SECONDS", 2.0)
+        name = f"lethe-{request.param.replace(' ', '-')}"
+        # Its own folder: file systems are kept by their settings, and the other's would be used.
+        RemoteFileSystem(basepath=s3.url(name), settings={"config_kwargs": {"user_agent_extra": name}}).save(
+            name, overwrite=True
+        )
+        yield f"remote-file-system/{name}"
 
 
 def work(script: str, home: Path, **parameters: Any) -> "subprocess.CompletedProcess[str]":
@@ -120,3 +141,53 @@ def test_a_storage_whose_library_is_missing_is_named_and_costs_no_answer(
         state = maintain(return_state=True)
     assert state.is_failed()
     assert "kept answers: the storage block 'remote-file-system/lethe-hdfs'" in str(state.message)
+
+
+def test_a_bucket_that_cannot_be_reached_is_named_once_and_costs_no_answer(
+    silent_bucket: str,
+    store: str,
+    corpus: Path,
+    chat: Any,
+    chat_module: ModuleType,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    chat.answer = lambda _: chat_module.operations({"op": "web_search", "query": "Tarn bridge length"})
+    with temporary_settings({PREFECT_RESULTS_DEFAULT_STORAGE_BLOCK: silent_bucket}):
+        state = research(
+            QUESTION, corpus=[str(corpus)], session="s-silent", max_iterations=1, return_state=True
+        )
+    assert state.name == "iteration_cap", state.message
+    session = stored(store, "s-silent")
+    assert (len(chat.turns), session.iterations, session.tokens) == (2, 2, 30)
+    warned = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    (said,) = [message for message in warned if "answers" in message or "transaction" in message]
+    assert said.startswith("the storage of answers at s3://lethe-tests/lethe-nobody-")
+    assert "cannot be reached: nothing within 2 s (the run goes on without it" in said
+
+
+def test_a_storage_that_was_away_is_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "mount"
+    place.write_text("not mounted yet")
+    storage = PatientStorage(RemoteFileSystem(basepath="local://mount/answers"), again=0.0)
+
+    @flow
+    def keep() -> None:
+        for _ in range(2):
+            storage.write_path("llm-1", b"kept nowhere")
+        with pytest.raises(FileNotFoundError):
+            storage.read_path("llm-1")
+        place.unlink()
+        storage.write_path("llm-1", b"kept")
+        assert storage.read_path("llm-1") == b"kept"
+        with pytest.raises(FileNotFoundError):
+            storage.read_path("llm-2")
+
+    keep()
+    assert (place / "answers" / "llm-1").read_bytes() == b"kept"
+    said = [record.getMessage() for record in caplog.records if "storage of answers" in record.getMessage()]
+    assert len(said) == 2
+    assert said[0].startswith("the storage of answers at local://mount/answers cannot be reached: ")
+    assert said[1] == "the storage of answers at local://mount/answers is there again"
