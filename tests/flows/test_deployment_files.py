@@ -195,8 +195,9 @@ def test_compose_runs_what_the_tests_run(services):
     assert "\npython deployments/bootstrap.py\nprefect --no-prompt deploy --all\n" in setup
     assert '"--no-prompt", "deploy", "--all"' in local
     assert os.access(ROOT / "deployments" / "setup.sh", os.X_OK)
-    for name, start in (("prefect", "server start"), ("services", "server services start")):
-        assert services[name]["command"].startswith(f"prefect {start}")
+    assert services["prefect"]["command"].startswith("prefect server start ")
+    grace = "python -m flows.server_grace && exec prefect server services start"
+    assert services["services"]["command"] == f'sh -c "{grace}"'
 
 
 def test_every_service_waits_for_one_that_there_is_and_can_say_that_it_is_ready(services):
