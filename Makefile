@@ -32,7 +32,7 @@ install: $(VENV)/.core  ## install Lethe's core into .venv
 install-dev: $(VENV)/.dev  ## install Lethe with everything that its tests need
 
 test: check  ## install everything, run every check and test
-	$(BIN)/pytest tests
+	$(BIN)/pytest tests --durations=15
 
 check: install-dev  ## formatting, lint, types, import contracts
 	$(BIN)/ruff format --check .
