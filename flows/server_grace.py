@@ -44,7 +44,7 @@ def give_grace(database: Path, *, now: datetime | None = None) -> int:
 
 async def give_grace_in_database(*, now: datetime | None = None) -> int:
     """The same in the database of Prefect's settings, whatever it is; its tables are there."""
-    # Takes seconds to import, and a local server's process has no use for it.
+    # Prefect's server reads its settings when it is imported.
     from prefect.server.database import provide_database_interface
     from sqlalchemy import update
 

@@ -60,6 +60,11 @@ class Anchors:
     term: IntArray  # (e,)
     weight: FloatArray  # (e,) positive
 
+    def place(self, term: str) -> int | None:
+        """Where a term stands in ``terms``; None for one that was not kept."""
+        place = bisect_left(self.terms, term)
+        return place if place < len(self.terms) and self.terms[place] == term else None
+
 
 def find_anchors(nodes: Sequence[AnchorNode], *, config: AnchorConfig = DEFAULT_ANCHORS) -> Anchors:
     """Keep the terms that join a few sources: 2 ≤ df ≤ max(20, 2 %), weighted by ln((n + 1)/(df + .5)).
@@ -179,8 +184,8 @@ def anchored_seeds(
     best[order] = relevant[order] ** config.sharpness
     terms = np.zeros(t)
     for term in frozenset(task_terms):
-        place = bisect_left(anchors.terms, term)
-        if place < t and anchors.terms[place] == term:
+        place = anchors.place(term)
+        if place is not None:
             terms[place] = anchors.idf[place]
     parts = [
         (config.structure_share, np.concatenate([structure, np.zeros(t)])),

@@ -53,8 +53,10 @@ def hop_terms(
     mentioned: the node's terms; asked: the task's text. Rarest first, ties in alphabetical order.
     """
     told = frozenset(words(asked))
-    idf = dict(zip(anchors.terms, anchors.idf.tolist(), strict=True))
-    new = [term for term in mentioned if idf.get(term, 0.0) > 0.0 and not told.issuperset(words(term))]
+    # Of the many terms of a large graph a node mentions a few.
+    kept = {term: place for term in mentioned if (place := anchors.place(term)) is not None}
+    idf = {term: float(anchors.idf[place]) for term, place in kept.items()}
+    new = [term for term in idf if idf[term] > 0.0 and not told.issuperset(words(term))]
     return sorted(new, key=lambda term: (-idf[term], term))[: config.names]
 
 

@@ -21,21 +21,8 @@ _CELL = re.compile(rf"(?:#|№|[Nn][or]\.?)?\s?(?P<number>{_NUMBER})")
 _NO = frozenset({"no", "nr", "num", "number", "id", "#", "№"})
 # Where something stands in a document, not what it is.
 _PLACES = frozenset(
-    {
-        "annex",
-        "appendix",
-        "chapter",
-        "clause",
-        "edition",
-        "figure",
-        "fig",
-        "item",
-        "note",
-        "page",
-        "paragraph",
-        "part",
-    }
-    | {"point", "section", "step", "table", "volume", "vol"}
+    {"annex", "appendix", "chapter", "clause", "edition", "figure", "fig", "item", "note", "page"}
+    | {"paragraph", "part", "point", "section", "step", "table", "volume", "vol"}
 )
 _DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"})
 _NO_NAME = (

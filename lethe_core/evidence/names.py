@@ -17,7 +17,7 @@ _CONNECTORS = frozenset(
     | {"bin", "ibn", "&", "the", "for"}
 )
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "st", "sr", "jr", "gen", "col", "lt", "capt", "rev"})
-_WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
 _POSSESSIVE = re.compile(r"['’]s?$")
 _LONGEST = 8  # words of one name; a line all in capitals is a heading, not a name
 
@@ -77,7 +77,7 @@ def _capital(word: str) -> bool:
     lowered = _POSSESSIVE.sub("", word).lower()
     if lowered in FUNCTION_WORDS or lowered in POLARITY or lowered in NUMBER_WORDS:
         return len(word) > 1 and word.isupper()
-    return lowered not in _WEEKDAYS and not (lowered in MONTHS and len(lowered) > 2)
+    return lowered not in WEEKDAYS and not (lowered in MONTHS and len(lowered) > 2)
 
 
 def _letter(word: str) -> bool:

@@ -22,8 +22,6 @@ from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question, Relevance
 from lethe_core.reasoning.terms import content_set, name_key, names
 
-_OF_A_NAME = frozenset({"date", "when", "time", "number", "count", "who", "which"})
-
 
 @dataclass(frozen=True, slots=True)
 class AboutConfig:
@@ -55,7 +53,12 @@ def is_about(
     others = [term for term in question.terms if term not in named]
     told = any(term in question.known for term in others)
     # "Where is the Elm office?" asks for the place of the thing itself, whatever else it is called.
-    if marks and others and not told and all(clause.wanted.kind in _OF_A_NAME for clause in question.clauses):
+    if (
+        marks
+        and others
+        and not told
+        and all(clause.wanted.kind not in ("other", "where", "why") for clause in question.clauses)
+    ):
         return False
     weights = weights_of(question, named)
 

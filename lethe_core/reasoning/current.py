@@ -10,7 +10,7 @@ from lethe_core.din.document import EvidenceBlock
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.eligible import asked_for
 from lethe_core.reasoning.relevance import Question, Relevance
-from lethe_core.reasoning.series import heading
+from lethe_core.reasoning.series import under_heading
 
 
 def with_current(
@@ -34,10 +34,8 @@ def with_current(
             told = question.told(pieces[index].own)
             beside = [
                 i
-                for i, piece in enumerate(pieces)
-                if evidence[piece.block].source == newest
-                and heading(evidence[piece.block]) == heading(block)
-                and question.told(piece.own) & told
+                for i in under_heading(evidence, pieces, newest, block)
+                if question.told(pieces[i].own) & told
             ]
             best = max(beside, key=lambda i: (found.scores[i], -i), default=None)
             if best is not None and best not in chosen:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question, Relevance, series_title
-from lethe_core.reasoning.terms import STOP, fold, name_key, names, words
+from lethe_core.reasoning.terms import STOP, fold, name_key, name_stems, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,6 @@ def _without_replaced(
 ) -> list[int]:
     """Without older editions and earlier periods of what a newer piece says, and without repetitions."""
     said = [wording(piece) for piece in pieces]
-    named = [frozenset(word for name in names(piece.text) for word in name_key(name)) for piece in pieces]
     kept: list[int] = []
     seen: set[str] = set()
     for index, piece in enumerate(pieces):
@@ -82,15 +81,17 @@ def _without_replaced(
             and (
                 (question.latest and _same_series(evidence[other.block], block))
                 # What waits in one town does not wait in another.
-                or (
-                    jaccard(said[index], said[j]) >= config.alike
-                    and (named[index] <= named[j] or named[j] <= named[index])
-                )
+                or (jaccard(said[index], said[j]) >= config.alike and _of_the_same_names(piece, other))
             )
             for j, other in enumerate(pieces)
         ):
             kept.append(index)
     return kept
+
+
+def _of_the_same_names(one: Candidate, other: Candidate) -> bool:
+    ours, theirs = name_stems(one.text), name_stems(other.text)
+    return ours <= theirs or theirs <= ours
 
 
 def asked_for(block: EvidenceBlock, question: Question) -> bool:

@@ -26,6 +26,7 @@ from lethe_core.reasoning.terms import (
     content_set,
     fold,
     name_key,
+    name_stems,
     names,
     stem,
     words,
@@ -138,7 +139,7 @@ def understand(text: str, evidence: Sequence[EvidenceBlock], embedder: Embedder)
     for block in evidence:
         told = sources.setdefault(block.source, set())
         told |= content_set(f"{block.title} {block.place} {block.content}")
-    named = {stem_ for name in names(core) for stem_ in name_key(name)}
+    named = name_stems(core)
     shown = {f"{block.title} {block.place} {block.content}" for block in evidence}
     kin = kin_of([t for t in terms if t not in named], text, sorted(shown), embedder)
     frequency = Counter(
@@ -316,7 +317,7 @@ def _follow(
         block = pieces[seed].block
         origin = evidence[block].source
         keys = {key for name in names(pieces[seed].text) if (key := name_key(name)) and not set(key) <= asked}
-        beside = {word for name in names(evidence[block].content) for word in name_key(name)}
+        beside = name_stems(evidence[block].content)
         for index, piece in enumerate(pieces):
             if evidence[piece.block].source == origin:
                 continue

@@ -91,6 +91,15 @@ def _year(block: EvidenceBlock) -> str:
     return block.period[:4]
 
 
+def under_heading(
+    evidence: Sequence[EvidenceBlock], pieces: Sequence[Candidate], source: str, like: EvidenceBlock
+) -> list[int]:
+    """The pieces of a source that stand under the headings of a block, of that source or another edition."""
+    wanted = heading(like)
+    blocks = {n for n, block in enumerate(evidence) if block.source == source and heading(block) == wanted}
+    return [index for index, piece in enumerate(pieces) if piece.block in blocks]
+
+
 def heading(block: EvidenceBlock) -> frozenset[str]:
     """The words of the headings above a block, without the title's and the page's."""
     steps = [step for step in block.place.split(" › ") if step != block.title and not _PAGE.fullmatch(step)]

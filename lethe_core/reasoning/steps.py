@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from lethe_core.din.document import EvidenceBlock
 from lethe_core.reasoning.candidates import Candidate
 from lethe_core.reasoning.relevance import Question
-from lethe_core.reasoning.series import heading
+from lethe_core.reasoning.series import under_heading
 
 _ASKS_HOW = re.compile(
     r"\bhow (?:do|does|can|could|should|would|to|is|are)\b|\bsteps?\b|\bprocedure\b"
@@ -35,11 +35,7 @@ def with_steps(
     if not chosen or not _ASKS_HOW.search(question.text):
         return list(chosen)
     best = evidence[pieces[chosen[0]].block]
-    beside = [
-        index
-        for index, piece in enumerate(pieces)
-        if evidence[piece.block].source == best.source and heading(evidence[piece.block]) == heading(best)
-    ]
+    beside = under_heading(evidence, pieces, best.source, best)
     numbered = [
         (number, index) for index in beside if (number := _number(evidence, pieces[index])) is not None
     ]

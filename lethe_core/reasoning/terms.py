@@ -9,6 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from lethe_core.evidence.names import WEEKDAYS
+
 # A form of address, not a verb: "Miss Veale" misses nothing.
 _ADDRESS = re.compile(r"\b(?:Miss|Mister|Mr|Mrs|Ms|Sir|Dame)\.? (?=[A-ZÀ-ÖØ-Þ])")
 # A way of saying "is", not something that turned, proved or happened.
@@ -17,11 +19,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.\-/][^\W_]+)*", re.UNICODE)
 MONTHS = frozenset(
     "january february march april may june july august september october november december".split()  # noqa: SIM905
 )
-_DAYS = frozenset(
-    day + plural
-    for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-    for plural in ("", "s")
-)
+_DAYS = WEEKDAYS | {f"{day}s" for day in WEEKDAYS}
 
 # Function words, question words, and verbs that say nothing about a subject.
 STOP = frozenset(
@@ -157,3 +155,8 @@ def _trimmed(phrase: str) -> str:
 def name_key(name: str) -> tuple[str, ...]:
     """A name as the stems of its content words: how it is compared and counted."""
     return tuple(content(name))
+
+
+def name_stems(text: str) -> frozenset[str]:
+    """The stems of all names of a text."""
+    return frozenset(word for name in names(text) for word in name_key(name))

@@ -165,8 +165,7 @@ class _Assembly:
         report = replace(report, answer=replace(report.answer, blocks=(note, *report.answer.blocks)))
         if self._snapshot.children(root.id):
             return report
-        searches = tuple(SearchMade(q, outcome) for q, outcome in searches_of(self._state, [root]))
-        missing = NotFound(shorten(root.description), False, "", searches)
+        missing = NotFound(shorten(root.description), False, "", self._searches(root))
         return replace(report, not_found=(missing, *report.not_found))
 
     def _resolve(self, gathered: Sequence[Gathered]) -> None:
@@ -247,13 +246,16 @@ class _Assembly:
         for task in self._snapshot.tasks.values():
             if task.status is TaskStatus.DONE:
                 continue
-            searches = tuple(SearchMade(q, outcome) for q, outcome in searches_of(self._state, [task]))
+            searches = self._searches(task)
             if self._is_root_with_parts(task) and not searches and not task.failure_reason:
                 continue
             about = self._about.get(task.id, task.description)
             left_open = not task.status.terminal
             found.append(NotFound(shorten(about), left_open, task.failure_reason, searches))
         return (*found, *self._not_begun())
+
+    def _searches(self, task: TaskNode) -> tuple[SearchMade, ...]:
+        return tuple(SearchMade(query, outcome) for query, outcome in searches_of(self._state, [task]))
 
     def _not_begun(self) -> Iterator[NotFound]:
         """Parts of the question that never became a task, since the session ended before."""

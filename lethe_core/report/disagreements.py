@@ -64,9 +64,8 @@ def figures_disagree(first: str, second: str, config: DisagreementConfig = DEFAU
 
     What one of them adds behind a comma ("…, of whom 612 were doctors") may be left out on both sides.
     """
-    return _disagree(_profile(first), _profile(second), config) or _disagree(
-        _profile(_main_clause(first)), _profile(_main_clause(second)), config
-    )
+    pairs = zip(_profiles(first), _profiles(second), strict=True)
+    return any(_disagree(one, other, config) for one, other in pairs)
 
 
 def alikeness(first: str, second: str) -> float:
@@ -152,8 +151,10 @@ def _comparable(
     return not same_source(a, b) and (not a.period or not b.period or a.period == b.period)
 
 
-def _main_clause(text: str) -> str:
-    return _ADDED.split(text, maxsplit=1)[0]
+@lru_cache(maxsize=16384)
+def _profiles(text: str) -> tuple[_Profile, _Profile]:
+    """Of a sentence, and of it without what it adds behind a comma."""
+    return _profile(text), _profile(_ADDED.split(text, maxsplit=1)[0])
 
 
 @lru_cache(maxsize=16384)

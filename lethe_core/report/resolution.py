@@ -45,15 +45,10 @@ class Resolved:
 
 def in_order(rows: Sequence[Draft], resolved: Mapping[Draft, Resolved]) -> list[Draft]:
     """Rows as they stand in their table, where all are of one; as they are where they are of several."""
-    places = [
-        (chunks[0].address, chunks[0].span) if (chunks := resolved[row].chunks) else ("", (0, 0))
-        for row in rows
-    ]
-    if len({address for address, _ in places}) != 1:
+    chunks = {row: resolved[row].chunks[0] for row in rows if resolved[row].chunks}
+    if any(row not in chunks for row in rows) or len({chunk.address for chunk in chunks.values()}) != 1:
         return list(rows)
-    return [
-        row for _, _, row in sorted(zip(places, range(len(rows)), rows, strict=True), key=lambda r: r[:2])
-    ]
+    return sorted(rows, key=lambda row: chunks[row].span)
 
 
 def resolve(

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lethe_core.reasoning.terms import content_set, name_key, names
+from lethe_core.reasoning.terms import content_set, name_stems
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _GROUPED = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
@@ -58,8 +58,8 @@ def numbers(text: str) -> frozenset[str]:
 
 
 def name_words(text: str) -> frozenset[str]:
-    """Stems of the words of the names in a text."""
-    return frozenset(word for name in names(text) for word in name_key(name) if not word.isdigit())
+    """Stems of the words of the names in a text, without numbers."""
+    return frozenset(word for word in name_stems(text) if not word.isdigit())
 
 
 def is_year(value: str) -> bool:
